@@ -1,0 +1,48 @@
+# Two commands do everything on a fresh machine with Python 3.11 or later: make demo, make test.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+export PYTHONHASHSEED := 0
+
+.PHONY: demo test check bench reproduce docs lock clean
+
+$(VENV)/base: requirements/base.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later was not found: install it, or set PYTHON=/path/to/python3" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: set PYTHON=/path/to/python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/base.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/%: requirements/%.txt $(VENV)/base
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+demo: $(VENV)/base
+	$(BIN)/selectron demo
+
+test: $(VENV)/test
+	$(BIN)/python -m tests
+
+check: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/bench
+	$(BIN)/python -m benchmarks
+
+reproduce: $(VENV)/test
+	$(BIN)/python -m pytest -m slow
+
+docs: $(VENV)/test
+	$(BIN)/python -m docs
+
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra plot --extra tables -o requirements/base.txt pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test --extra check -c requirements/base.txt -o requirements/test.txt pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra bench -c requirements/base.txt -o requirements/bench.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist

@@ -1,0 +1,17 @@
+"""The learner that users hold: `SelectiveClassifier`, and `load` for the files it saves."""
+
+from pathlib import Path
+
+from selectron.classifier.estimator import SelectiveClassifier
+from selectron.classifier.run import Ask
+from selectron.classifier.store import DamagedFile, read
+
+__all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
+
+
+def load(path: str | Path) -> SelectiveClassifier:
+    """Read a learner that `save` wrote; it goes on exactly where it stopped."""
+    run, params = read(Path(path))
+    learner = SelectiveClassifier(**params)
+    learner._adopt(run)
+    return learner

@@ -1,0 +1,136 @@
+"""Batches that are learnt whole or not at all, and batches whose labels are asked one by one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selectron.classifier.inputs import all_finite, in_order, part, row_values, shape
+from selectron.classifier.machine import Machine, Stop
+from selectron.loop import DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED, Log
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Csr, Dense, Rows
+
+# Below this size no product of a few entries overflows, so a finite row has a finite margin.
+TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
+
+
+def learn_batch(
+    machine: Machine,
+    rows: Rows,
+    labels: Vector,
+    log: Log,
+    *,
+    teach: bool = True,
+    given: Any = None,
+) -> None:
+    """Run the pass over a batch; if it is refused, everything is as before.
+
+    Numbers are checked while they are read, and a copy of the state taken before is put back; where
+    the state is larger than the batch, the batch is looked through first instead.
+    """
+    if machine.outweighs(rows) and (labels != 0.0).all() and harmless(rows):
+        before = None
+    else:
+        before = machine.snapshot()
+    stop = machine.run(rows, labels, log=log, teach=teach)
+    if stop.status == DONE:
+        return
+    if before is not None:
+        machine.restore(before)
+    if stop.status == UNSOUND and isinstance(rows, Csr):
+        learn_batch(machine, in_order(rows), labels, log, teach=teach, given=given)
+    elif stop.status == LABEL_UNKNOWN:
+        raise ValueError(
+            f"unknown label {given[stop.position]!s} in row {stop.position} of y: "
+            "it is none of the classes"
+        )
+    else:
+        raise refusal(machine, rows, stop)
+
+
+def consult(
+    machine: Machine, rows: Rows, answer: Callable[[int], float], log: Log, first: int = 0
+) -> None:
+    """Run the pass, calling `answer` with the position of each row whose label is asked.
+
+    What has been answered stays learnt, whatever happens later.
+    """
+    labels = np.full(shape(rows)[0], np.nan)
+    stop = Stop(first, LABEL_NEEDED)
+    while stop.status == LABEL_NEEDED:
+        stop = machine.run(rows, labels, log=log, first=stop.position)
+        if stop.status == LABEL_NEEDED:
+            labels[stop.position] = answer(stop.position)
+    if stop.status != DONE:
+        raise refusal(machine, rows, stop)
+
+
+def pauses(machine: Machine, rows: Rows, labels: Vector, log: Log) -> Any:
+    """Run the pass, and yield after every update the number of rows done."""
+    stop = Stop(0, UPDATED)
+    while stop.status == UPDATED:
+        stop = machine.run(rows, labels, log=log, first=stop.position, pause=True)
+        if stop.status == UPDATED:
+            yield stop.position
+    if stop.status != DONE:
+        raise refusal(machine, rows, stop)
+
+
+def vetted(machine: Machine, rows: Rows) -> Rows:
+    """Refuse rows that cannot be learnt before a single label is paid for."""
+    if isinstance(rows, Csr) and not _rising(rows):
+        rows = in_order(rows)
+    finite = np.isfinite(rows.values)
+    if not finite.all():
+        at = int(np.argmin(finite.reshape(-1)))
+        position = at // rows.values.shape[1] if isinstance(rows, Dense) else _row_of(rows, at)
+        raise refusal(machine, rows, Stop(position, NOT_FINITE))
+    return rows
+
+
+def harmless(rows: Rows) -> bool:
+    """Tell whether no row can be refused half-way: finite, tame, in order, none empty."""
+    values = row_values(rows)
+    if not (np.abs(values) < TAME[values.dtype]).all():
+        return False
+    if isinstance(rows, Dense):
+        return bool((values != 0.0).any(axis=1).all())
+    return _rising(rows) and bool((np.diff(rows.starts) > 0).all() and (values != 0.0).all())
+
+
+def refusal(machine: Machine, rows: Rows, stop: Stop) -> ValueError:
+    """Say what is wrong with the row at which a pass stopped."""
+    position = stop.position
+    row = part(rows, position, position + 1)
+    if stop.status == UNSOUND:
+        return ValueError(f"row {position} of X has columns out of order or out of range")
+    if stop.status != NOT_FINITE:
+        return ValueError(f"the label of row {position} was asked and is missing from y")
+    if not all_finite(row):
+        return ValueError(
+            f"Input X contains NaN or infinity in row {position}: drop or impute such rows first"
+        )
+    if not row_values(row).any():
+        return ValueError(
+            f"row {position} of X has norm 0, and {machine.rules.update.label} needs a direction: "
+            "drop empty rows"
+        )
+    return ValueError(
+        f"row {position} of X gives a margin that is not finite: its numbers are too large for "
+        f"{machine.dtype}; scale the features down"
+    )
+
+
+def _rising(rows: Csr) -> bool:
+    indices = rows.indices[rows.starts[0] : rows.starts[-1]]
+    if not len(indices):
+        return True
+    rising = np.diff(indices) > 0
+    inner = rows.starts[1:-1] - rows.starts[0] - 1  # steps from one row to the next may fall
+    rising[inner[(inner >= 0) & (inner < len(rising))]] = True
+    return bool(rising.all() and indices.min() >= 0 and indices.max() < rows.width)
+
+
+def _row_of(rows: Csr, entry: int) -> int:
+    return int(np.searchsorted(rows.starts, entry, side="right") - 1)

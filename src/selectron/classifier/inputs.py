@@ -1,0 +1,113 @@
+"""What a user passes as X, as rows the kernels can read.
+
+A C-ordered float array or a CSR matrix is taken as it is, and its numbers are checked while the
+loop reads them. Everything else goes through scikit-learn's own validation.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Csr, Dense, Rows
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def read_rows(X: Any, dtype: np.dtype[Any] | None = None, owner: str = "X") -> Rows:
+    """Return X as rows of this type of float, or of its own where none is given."""
+    if _is_sparse(X):
+        return _read_sparse(X, dtype, owner)
+    if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0):
+        X = _validated(X, owner)
+    return Dense(np.ascontiguousarray(X, dtype=dtype))
+
+
+def shape(rows: Rows) -> tuple[int, int]:
+    if isinstance(rows, Dense):
+        n, d = rows.values.shape
+        return n, d
+    return len(rows.starts) - 1, rows.width
+
+
+def n_bytes(rows: Rows) -> int:
+    return sum(int(part.nbytes) for part in rows if isinstance(part, np.ndarray))
+
+
+def part(rows: Rows, start: int, stop: int) -> Rows:
+    """Return a stretch of rows without copying them."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[start:stop])
+    return rows._replace(starts=rows.starts[start : stop + 1])
+
+
+def row_values(rows: Rows) -> Vector:
+    """Return the numbers of these rows, and no others of a larger matrix."""
+    if isinstance(rows, Dense):
+        return rows.values
+    return rows.values[rows.starts[0] : rows.starts[-1]]
+
+
+def all_finite(rows: Rows) -> bool:
+    return bool(np.isfinite(row_values(rows)).all())
+
+
+def feature_names(X: Any) -> Any:
+    """Return the column names of a data frame, None of anything else."""
+    if not hasattr(X, "columns"):
+        return None
+    from sklearn.utils.validation import _get_feature_names  # noqa: PLC0415 - costs seconds
+
+    return _get_feature_names(X)
+
+
+def in_order(rows: Csr) -> Csr:
+    """Return the same matrix with rising columns in each row, duplicates added up."""
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    if len(rows.indices) and not (rows.indices.min() >= 0 and rows.indices.max() < rows.width):
+        raise ValueError(
+            f"X has column {rows.indices.max() if rows.indices.min() >= 0 else rows.indices.min()}"
+            f" but a width of {rows.width}: its index arrays are damaged"
+        )
+    n = len(rows.starts) - 1
+    matrix = csr_array(
+        (rows.values.copy(), rows.indices.copy(), rows.starts.copy()), shape=(n, rows.width)
+    )
+    matrix.sum_duplicates()
+    return _as_csr(matrix, rows.values.dtype)
+
+
+def _is_sparse(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")  # X cannot be sparse if nobody imported it
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
+    if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0 or X.dtype.kind not in "fiub":
+        X = _validated(X, owner)
+    if X.format != "csr":
+        X = X.tocsr()
+    return _as_csr(X, dtype or (X.dtype if X.dtype in FLOATS else np.dtype(np.float64)))
+
+
+def _as_csr(X: Any, dtype: Any) -> Csr:
+    starts = np.ascontiguousarray(X.indptr, np.int64)
+    if starts[0] < 0 or starts[-1] > len(X.data) or (np.diff(starts) < 0).any():
+        raise ValueError("X is a damaged CSR matrix: indptr must rise from 0 to the data's end")
+    values = np.ascontiguousarray(X.data, dtype)
+    return Csr(values, np.ascontiguousarray(X.indices, np.int32), starts, int(X.shape[1]))
+
+
+def _validated(X: Any, owner: str) -> Any:
+    from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
+
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        estimator=owner,
+        input_name="X",
+    )

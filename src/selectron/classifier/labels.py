@@ -1,0 +1,137 @@
+"""The user's two classes, of any type, and the signs that the rules know."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.numeric.arrays import Vector
+
+UNKNOWN = 0.0
+
+
+class Labels:
+    """Two classes: the first is -1, the second +1.
+
+    Given or found in an array of labels, they are sorted; met one by one, they keep the order in
+    which they came.
+    """
+
+    def __init__(self, classes: Iterable[Any] | None = None) -> None:
+        self.fixed = classes is not None
+        self.classes = np.array([]) if classes is None else _distinct(classes)
+        if len(self.classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{len(self.classes)} classes, {_some(self.classes)}"
+            )
+        if self.fixed and len(self.classes) == 0:
+            raise ValueError("classes is empty: name the two classes")
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        return self._classes
+
+    @classes.setter
+    def classes(self, classes: NDArray[Any]) -> None:
+        self._classes = classes
+        listed = list(classes)
+        # For one row at a time: the names by side of the margin, and the signs by name.
+        self.names_by_side = (listed[0], listed[-1]) if listed else ()
+        self.signs_by_name = dict(zip(classes.tolist(), (-1.0, 1.0), strict=False))
+
+    def copy(self) -> "Labels":
+        twin = Labels()
+        twin.fixed, twin.classes = self.fixed, self.classes
+        return twin
+
+    @property
+    def complete(self) -> bool:
+        return len(self.classes) == 2 or (self.fixed and len(self.classes) == 1)
+
+    def signs(self, y: NDArray[Any]) -> Vector:
+        """Return -1, +1, or UNKNOWN for what is neither."""
+        signs = np.full(len(y), UNKNOWN)
+        for sign, label in zip((-1.0, 1.0), self.classes, strict=False):
+            signs[np.asarray(y == label, dtype=bool)] = sign
+        return signs
+
+    def sign(self, label: Any) -> float:
+        """Return the sign of one label; a new class joins while there is room."""
+        label = plain(label)
+        sign = self.signs_by_name.get(label)
+        if sign is not None:
+            return sign
+        if label is None or label != label:
+            raise ValueError(f"a label is needed here, got {label!r}")
+        if self.fixed or len(self.classes) == 2:
+            raise ValueError(
+                f"unknown label {label!r}: the classes are {_some(self.classes)}"
+                + ("" if self.fixed else ", those seen first; more than two are not supported")
+            )
+        self.classes = _as_array([*self.classes.tolist(), label])
+        return (-1.0, 1.0)[len(self.classes) - 1]
+
+    def names(self, margins: Vector) -> NDArray[Any]:
+        """Return the class that each margin predicts: the second if it is positive."""
+        if not len(self.classes):
+            return np.full(len(margins), None)
+        last = len(self.classes) - 1
+        return self.classes[np.where(margins > 0.0, last, 0)]
+
+
+def read_labels(y: Any, n: int) -> NDArray[Any]:
+    """Return y as a plain column of n labels."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    column = np.asarray(y)
+    if column.ndim == 2 and column.shape[1] == 1:
+        import warnings  # noqa: PLC0415
+
+        from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, 2
+        )
+        column = column.ravel()
+    if column.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {column.shape} instead.")
+    if len(column) != n:
+        raise ValueError(f"X has {n} rows and y has {len(column)} labels: pass one for every row")
+    return column
+
+
+def found_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the sorted classes of an array of labels."""
+    if y.dtype.kind == "f" and not (np.isfinite(y).all() and (y == np.round(y)).all()):
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity: every label must be a class")
+        raise ValueError("Unknown label type: continuous. Labels must be classes, not numbers")
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+        raise ValueError("Input y contains NaN or None: every label must be a class")
+    return np.unique(y)
+
+
+def _distinct(classes: Iterable[Any]) -> NDArray[Any]:
+    listed = classes if isinstance(classes, np.ndarray) else _as_array(list(classes))
+    return np.unique(listed)
+
+
+def _as_array(labels: list[Any]) -> NDArray[Any]:
+    array = np.array(labels)
+    if array.ndim != 1 or (
+        array.dtype.kind in "US" and not all(isinstance(x, str) for x in labels)
+    ):
+        array = np.empty(len(labels), object)
+        array[:] = labels
+    return array
+
+
+def plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _some(classes: NDArray[Any]) -> str:
+    shown = ", ".join(repr(plain(label)) for label in classes[:4])
+    return shown + (", ..." if len(classes) > 4 else "")

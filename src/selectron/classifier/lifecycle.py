@@ -1,0 +1,107 @@
+"""From parameters to a run: begun by the first rows, checked against all later ones."""
+
+from typing import Any
+
+import numpy as np
+
+from selectron.classifier.batch import refusal
+from selectron.classifier.inputs import all_finite, feature_names, part, read_rows, shape
+from selectron.classifier.labels import Labels
+from selectron.classifier.machine import Machine, Stop
+from selectron.classifier.one_row import OneRow
+from selectron.classifier.parameters import Parameters
+from selectron.classifier.rules import choose_rules
+from selectron.classifier.run import Run
+from selectron.classifier.seeds import seed_of
+from selectron.loop import NOT_FINITE
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Rows
+
+
+class Lifecycle(Parameters):
+    """Own at most one run; everything learnt is in it."""
+
+    scaling: Any
+    update: Any
+    query: Any
+    fit_intercept: bool
+    random_state: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    _run: Run | None = None
+    _one_row: OneRow | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_one_row"}
+
+    def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+        d = shape(rows)[1]
+        rules = choose_rules(
+            self.scaling, self.update, self.query, fit_intercept=self.fit_intercept, d=d, rows=n
+        )
+        return Run(Machine(rules, d, rows.values.dtype, seed_of(self.random_state)), labels)
+
+    def _adopt(self, run: Run, X: Any = None) -> None:
+        if self._run is run:
+            return
+        self._run = run
+        self._one_row = None
+        self.n_features_in_ = run.machine.d
+        names = feature_names(X)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _started(self, error: type[Exception] | None = None) -> Run:
+        if self._run is None:
+            message = (
+                f"This {type(self).__name__} instance is not fitted yet: call fit, partial_fit, "
+                "ask or learn_one first"
+            )
+            if error is not None:
+                raise error(message)
+            from sklearn.exceptions import NotFittedError  # noqa: PLC0415
+
+            raise NotFittedError(message)
+        return self._run
+
+    def _read_more(self, X: Any) -> Rows:
+        """Read rows; once a run has begun, they must be of its width."""
+        if self._run is None:
+            return read_rows(X, owner=type(self).__name__)
+        machine = self._run.machine
+        self._check_names(X)
+        rows = read_rows(X, machine.dtype, owner=type(self).__name__)
+        width = shape(rows)[1]
+        if width != machine.d:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting {machine.d} "
+                "features as input"
+            )
+        return rows
+
+    def _check_names(self, X: Any) -> None:
+        if hasattr(X, "columns") or hasattr(self, "feature_names_in_"):
+            from sklearn.utils.validation import _check_feature_names  # noqa: PLC0415
+
+            _check_feature_names(self, X, reset=False)
+
+    def _margins(self, X: Any, *, exact: bool) -> Vector:
+        machine = self._started().machine
+        rows = self._read_more(X)
+        margins = machine.margins(rows, exact=exact)
+        for t in np.flatnonzero(~np.isfinite(margins)):
+            if not all_finite(part(rows, int(t), int(t) + 1)):
+                raise refusal(machine, rows, Stop(int(t), NOT_FINITE))
+            margins[t] = 0.0  # a row without a direction is on neither side
+        return margins
+
+    def _thin(self, x: Any) -> OneRow:
+        sparse = type(x) is not np.ndarray and hasattr(x, "indptr")
+        if self._one_row is None or self._one_row.sparse != sparse:
+            if self._run is None:
+                rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
+                self._adopt(self._begin(rows, Labels(), None))
+            self._one_row = OneRow(self._started(), sparse=sparse)
+        return self._one_row

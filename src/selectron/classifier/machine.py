@@ -1,0 +1,162 @@
+"""A learner at work: the states of its rules, and the compiled loops that move them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.classifier.inputs import in_order, n_bytes, part, shape
+from selectron.classifier.rules import Rules
+from selectron.loop import (
+    DONE,
+    LABEL_NEEDED,
+    LABEL_UNKNOWN,
+    UNSOUND,
+    Learner,
+    Log,
+    compiled_lesson,
+    compiled_margins,
+    compiled_pass,
+    rules_digest,
+)
+from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.coins import coins
+from selectron.numeric.rows import Csr, Rows
+from selectron.numeric.scalars import numbers_of, unpack
+
+CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
+
+
+class Snapshot(NamedTuple):
+    """What a refused batch must not have changed."""
+
+    arrays: list[Any]
+    numbers: Vector
+    counts: tuple[int, int, bool]
+
+
+class Stop(NamedTuple):
+    """Where a pass stopped, and why."""
+
+    position: int
+    status: int
+
+
+class Machine:
+    """The states of three rules at width d, and coins from a seed."""
+
+    def __init__(self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int) -> None:
+        width = rules.scaling.width(d)
+        self.rules = rules
+        self.d = d
+        self.dtype = dtype
+        self.seed = seed
+        self.n_seen = 0
+        self.waits = False  # for the label of a row that the scaling has taken in already
+        self.n_asked = 0
+        self.learner = Learner(
+            rules.scaling.begin(d, dtype),
+            rules.update.begin(width, dtype),
+            rules.query.begin(width),
+        )
+        self.numbers = np.array(numbers_of(self.learner))
+        self.bodies = rules_digest(self.learner)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take arrays over from a pickle; those mapped from a file are copied, to be changed."""
+        self.__dict__.update(state)
+        self.learner = _writable(self.learner)
+
+    @property
+    def state(self) -> Learner:
+        """The three states as they are now."""
+        state: Learner = unpack(self.learner, self.numbers)
+        return state
+
+    def arrays(self) -> list[Any]:
+        return _arrays(self.learner)
+
+    def snapshot(self) -> Snapshot:
+        counts = self.n_seen, self.n_asked, self.waits
+        return Snapshot([a.copy() for a in self.arrays()], self.numbers.copy(), counts)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        for now, before in zip(self.arrays(), snapshot.arrays, strict=True):
+            now[...] = before
+        self.numbers[:] = snapshot.numbers
+        self.n_seen, self.n_asked, self.waits = snapshot.counts
+
+    def outweighs(self, rows: Rows) -> bool:
+        """Tell whether a snapshot would cost more than looking through the rows."""
+        return sum(int(a.nbytes) for a in self.arrays()) > n_bytes(rows)
+
+    def run(
+        self,
+        rows: Rows,
+        labels: Vector,
+        *,
+        log: Log,
+        first: int = 0,
+        pause: bool = False,
+        teach: bool = True,
+    ) -> Stop:
+        """Run the pass from row `first` on, until its end or until it has to stop."""
+        n, _ = shape(rows)
+        kernel = compiled_pass(self.bodies)
+        origin = self.n_seen - first
+        absorbed = first + self.waits
+        position, status = first, DONE
+        while position < n and status == DONE:
+            start = position
+            stop = min(n, start + CHUNK)
+            tossed = coins(self.seed, origin + start, stop - start)
+            piece = log.part(start, stop)
+            moved, status, n_asked = kernel(
+                self.learner,
+                self.numbers,
+                part(rows, start, stop),
+                labels[start:stop],
+                tossed,
+                piece,
+                0,
+                absorbed - start,
+                pause,
+                teach,
+            )
+            position = start + moved
+            self.n_seen = origin + position
+            self.n_asked += n_asked
+        self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
+        return Stop(position, status)
+
+    def lesson(self, rows: Rows, labels: Vector, asked_with: Matrix, *, fresh: bool) -> int:
+        """Learn given labels; return the status."""
+        kernel = compiled_lesson(self.bodies)
+        return int(kernel(self.learner, self.numbers, rows, labels, asked_with, fresh))
+
+    def margins(self, rows: Rows, *, exact: bool) -> Vector:
+        """Return the margin of every row: exact, or just its sign."""
+        margins = np.empty(shape(rows)[0])
+        kernel = compiled_margins(self.bodies)
+        if kernel(self.learner, self.numbers, rows, margins, exact) == UNSOUND:
+            assert isinstance(rows, Csr)
+            return self.margins(in_order(rows), exact=exact)
+        return margins
+
+
+def _writable(state: Any) -> Any:
+    fields = [_writable(field) if isinstance(field, tuple) else _own(field) for field in state]
+    return type(state)(*fields)
+
+
+def _own(field: Any) -> Any:
+    return np.array(field) if isinstance(field, np.ndarray) else field
+
+
+def _arrays(state: Any) -> list[Any]:
+    listed: list[Any] = []
+    for field in state:
+        if isinstance(field, tuple):
+            listed.extend(_arrays(field))
+        elif isinstance(field, np.ndarray):
+            listed.append(field)
+    return listed

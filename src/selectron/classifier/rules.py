@@ -1,0 +1,49 @@
+"""Which three rules make up a learner, and the defaults for those not given."""
+
+from typing import Any, NamedTuple
+
+from selectron.queries import Balanced
+from selectron.scalings import Centred, Intercept, Raw
+from selectron.spec import Spec
+from selectron.updates import HalfStep, Ridge
+
+# Beyond this width the default keeps a vector instead of a matrix (128 MB at this one).
+WIDEST_RIDGE = 4096
+
+
+class Rules(NamedTuple):
+    """The descriptions of scaling, update and query."""
+
+    scaling: Any
+    update: Any
+    query: Any
+
+
+def choose_rules(
+    scaling: Any, update: Any, query: Any, *, fit_intercept: bool, d: int, rows: int | None
+) -> Rules:
+    """Fill in what was not given; `rows` is the length of the stream where it is known."""
+    for name, rule in (("scaling", scaling), ("update", update), ("query", query)):
+        if rule is not None and not isinstance(rule, Spec):
+            raise TypeError(
+                f"{name} must be a rule such as those of selectron.{_PLACES[name]}, got {rule!r}"
+            )
+    wide = d > WIDEST_RIDGE
+    if scaling is None:
+        if update is None:
+            scaling = Centred(warmup=_warmup(rows))
+        else:
+            scaling = Intercept() if fit_intercept else Raw()
+    if query is None:
+        query = Balanced(rho=0.4, step=0.3) if wide and update is None else Balanced()
+    if update is None:
+        update = HalfStep() if wide else Ridge()
+    return Rules(scaling, update, query)
+
+
+_PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
+
+
+def _warmup(rows: int | None) -> int:
+    """Spend a tenth of a short stream on its mean, 50 rows of a long one."""
+    return 50 if rows is None else min(50, max(10, rows // 10))

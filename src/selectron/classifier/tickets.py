@@ -1,0 +1,84 @@
+"""Questions that wait for their answers.
+
+A ticket is the number of the question: 0 for the first. Whatever was asked and is not waiting any
+more has been answered or given up, so nothing grows with the number of questions but the rows that
+still wait.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.classifier.inputs import part, row_values
+from selectron.numeric.arrays import Indices, Matrix, Vector
+from selectron.numeric.rows import Csr, Dense, Rows
+
+
+class Question(NamedTuple):
+    """A row as it was when its label was asked, with the forecast and the odds of then."""
+
+    values: Vector
+    indices: Indices | None  # None: a dense row
+    forecast: Vector  # margin, unit, norm, variance
+    probability: float
+    round: int
+
+    def rows(self, d: int) -> Rows:
+        if self.indices is None:
+            return Dense(self.values[np.newaxis])
+        return Csr(self.values, self.indices, np.array([0, len(self.values)], np.int64), d)
+
+
+@dataclass
+class Tickets:
+    """The questions that wait, by number, and how many were ever asked."""
+
+    n_asked: int = 0
+    waiting: dict[int, Question] = field(default_factory=dict)
+
+    def issue(
+        self, rows: Rows, forecasts: Matrix, probabilities: Vector, asked: Any, first_round: int
+    ) -> NDArray[np.int64]:
+        """Number the questions of a batch; -1 for the rows that were not asked."""
+        tickets = np.full(len(asked), -1, np.int64)
+        for t in np.flatnonzero(asked).tolist():
+            row = part(rows, t, t + 1)
+            tickets[t] = self.issue_one(row, forecasts[t], float(probabilities[t]), first_round + t)
+        return tickets
+
+    def issue_one(self, row: Rows, forecast: Vector, probability: float, round_: int) -> int:
+        """Keep a question of one row, and return its number."""
+        indices = None
+        if isinstance(row, Csr):
+            indices = row.indices[row.starts[0] : row.starts[1]].copy()
+        values = row_values(row).reshape(-1).copy()
+        number = self.n_asked
+        self.waiting[number] = Question(values, indices, forecast.copy(), probability, round_)
+        self.n_asked += 1
+        return number
+
+    def question(self, ticket: Any) -> Question | None:
+        """Return the question that waits under this number, None if it was settled."""
+        number = _number(ticket)
+        if not 0 <= number < self.n_asked:
+            raise ValueError(
+                f"unknown ticket {ticket!r}: "
+                + (
+                    f"tickets run from 0 to {self.n_asked - 1}"
+                    if self.n_asked
+                    else "none was issued"
+                )
+                + ("; -1 marks a row that was not asked" if number == -1 else "")
+            )
+        return self.waiting.get(number)
+
+    def settle(self, ticket: Any) -> None:
+        self.waiting.pop(_number(ticket), None)
+
+
+def _number(ticket: Any) -> int:
+    if isinstance(ticket, bool) or not isinstance(ticket, int | np.integer):
+        raise ValueError(f"unknown ticket {ticket!r}: a ticket is a whole number")
+    return int(ticket)

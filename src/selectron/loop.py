@@ -1,0 +1,187 @@
+"""The one loop that composes any three rules, and its two smaller sisters, compiled."""
+
+from collections.abc import Callable
+from functools import cache
+from math import isfinite
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from selectron.dispatch import digest
+from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
+from selectron.numeric.scalars import pack, unpack
+from selectron.protocol import (
+    Forecast,
+    absorb,
+    advance,
+    ask_probability,
+    glance,
+    learn,
+    observe,
+    predict,
+    present,
+    ready,
+)
+
+Kernel = Callable[..., Any]
+
+
+class Learner(NamedTuple):
+    """The states of the three rules."""
+
+    scaling: Any
+    update: Any
+    query: Any
+
+
+class Log(NamedTuple):
+    """Where a pass writes what happened, if anybody wants to know."""
+
+    kept: bool
+    forecasts: Matrix  # (n, 4): margin, unit, norm, variance
+    probabilities: Vector
+    asked: NDArray[np.bool_]
+    updated: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, n: int) -> "Log":
+        """Make room for n rounds; none keeps nothing."""
+        return cls(n > 0, np.zeros((n, 4)), np.zeros(n), np.zeros(n, bool), np.zeros(n, bool))
+
+    def part(self, start: int, stop: int) -> "Log":
+        return self._replace(
+            forecasts=self.forecasts[start:stop],
+            probabilities=self.probabilities[start:stop],
+            asked=self.asked[start:stop],
+            updated=self.updated[start:stop],
+        )
+
+
+DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED = range(6)
+
+
+@cache
+def compiled_pass(bodies: str) -> Kernel:
+    """Compile THE loop: predict, maybe ask, maybe learn, row after row."""
+
+    @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+    def run_pass(learner, numbers, X, labels, coins, log, first, absorbed, pause, teach):  # type: ignore[no-untyped-def]
+        _ = bodies  # captured, hence part of the cache key: an edited rule is compiled anew
+        scaling, update, query = unpack(learner, numbers)
+        status = DONE
+        n_asked = 0
+        t = first
+        while t < len(coins):
+            if not sound(X, t):
+                status = UNSOUND
+                break
+            x = row(X, t)
+            if t >= absorbed:
+                scaling = absorb(scaling, x)
+            z = present(scaling, x)
+            forecast = glance(update, z)
+            probability = 0.0
+            if ready(scaling):
+                probability = ask_probability(query, z, forecast)
+                if not forecast.exact and (log.kept or coins[t] < probability):
+                    forecast = predict(update, z, forecast)
+                    probability = ask_probability(query, z, forecast)
+            if not isfinite(forecast.margin):
+                status = NOT_FINITE
+                break
+            asked = coins[t] < probability
+            y = 0.0
+            if asked and teach:
+                y = labels[t]
+                if y != 1.0 and y != -1.0:
+                    status = LABEL_UNKNOWN if y == 0.0 else LABEL_NEEDED
+                    break
+            n_asked += asked
+            query = advance(query, forecast, asked)
+            n_updates = update.n_updates
+            if asked and teach:
+                query = observe(query, z, forecast, y)
+                update = learn(update, z, y, forecast)
+            updated = update.n_updates != n_updates
+            if log.kept:
+                log.forecasts[t, 0] = forecast.margin
+                log.forecasts[t, 1] = forecast.unit
+                log.forecasts[t, 2] = forecast.norm
+                log.forecasts[t, 3] = forecast.variance
+                log.probabilities[t] = probability
+                log.asked[t] = asked
+                log.updated[t] = updated
+            t += 1
+            if pause and updated:
+                status = UPDATED
+                break
+        pack(Learner(scaling, update, query), numbers)
+        return t, status, n_asked
+
+    return cast(Kernel, run_pass)
+
+
+@cache
+def compiled_lesson(bodies: str) -> Kernel:
+    """Compile the loop's `if` on its own: labels asked earlier, or never."""
+
+    @njit(cache=True, error_model="numpy", _nrt=False)
+    def run_lesson(learner, numbers, X, labels, asked_with, fresh):  # type: ignore[no-untyped-def]
+        _ = bodies
+        scaling, update, query = unpack(learner, numbers)
+        status = DONE
+        for t in range(len(labels)):
+            if not sound(X, t):
+                status = UNSOUND
+                break
+            x = row(X, t)
+            if fresh:
+                scaling = absorb(scaling, x)
+            z = present(scaling, x)
+            # The hypothesis has moved since the label was asked: a stale variance would spoil A⁻¹.
+            forecast = predict(update, z, glance(update, z))
+            if not isfinite(forecast.margin):
+                status = NOT_FINITE
+                break
+            then = forecast
+            if fresh:
+                query = advance(query, forecast, True)
+            elif len(asked_with) > 0:
+                told = asked_with[t]
+                then = Forecast(told[0], told[1], told[2], told[3], True)
+            query = observe(query, z, then, labels[t])
+            update = learn(update, z, labels[t], forecast)
+        if status == DONE:
+            pack(Learner(scaling, update, query), numbers)
+        return status
+
+    return cast(Kernel, run_lesson)
+
+
+@cache
+def compiled_margins(bodies: str) -> Kernel:
+    """Compile the prediction of many rows; `exact` asks for the margin, not only for its sign."""
+
+    @njit(cache=True, error_model="numpy", _nrt=False)
+    def run_margins(learner, numbers, X, margins, exact):  # type: ignore[no-untyped-def]
+        _ = bodies
+        scaling, update, _query = unpack(learner, numbers)
+        for t in range(len(margins)):
+            if not sound(X, t):
+                return UNSOUND
+            z = present(scaling, row(X, t))
+            forecast = glance(update, z)
+            if exact and not forecast.exact:
+                forecast = predict(update, z, forecast)
+            margins[t] = forecast.margin
+        return DONE
+
+    return cast(Kernel, run_margins)
+
+
+def rules_digest(learner: Learner) -> str:
+    """Hash all code that a kernel for this learner is made of."""
+    return digest(*(type(state) for state in learner), Dense, Csr, DenseRow, SparseRow)

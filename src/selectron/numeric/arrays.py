@@ -1,0 +1,10 @@
+"""Names for the arrays that everything is made of."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.floating[Any]]
+Matrix = NDArray[np.floating[Any]]
+Indices = NDArray[np.integer[Any]]

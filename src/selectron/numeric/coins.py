@@ -1,0 +1,46 @@
+"""Coins: number t of seed s, computed from (s, t) alone.
+
+A counter-based generator (SplitMix64 of the counter) has no state to save: a run that stops after
+t rounds goes on with coin t + 1. Integer arithmetic, so the coins are the same on every machine.
+"""
+
+import numpy as np
+from numba import njit
+
+from selectron.dispatch import helper
+from selectron.numeric.arrays import Vector
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_UNIT = 2.0**-53
+
+
+def coins(seed: int, start: int, count: int) -> Vector:
+    """Return coins start, start + 1, ... of this seed: uniform on [0, 1).
+
+    >>> coins(0, 0, 3).round(6).tolist()
+    [0.0, 0.0, 0.0]
+    >>> bool((coins(0, 1, 2) == coins(0, 0, 3)[1:]).all())
+    True
+    """
+    tossed = np.empty(count)
+    with np.errstate(over="ignore"):  # uint64 wraps around, as it should
+        key = _scramble((np.uint64(seed) + np.uint64(1)) * _GOLDEN)
+        _toss(key, np.uint64(start), tossed)
+    return tossed
+
+
+@helper
+def _scramble(z: np.uint64) -> np.uint64:
+    z = (z ^ (z >> _S30)) * _FIRST
+    z = (z ^ (z >> _S27)) * _SECOND
+    return z ^ (z >> _S31)
+
+
+@njit(cache=True)
+def _toss(key: np.uint64, start: np.uint64, tossed: Vector) -> None:
+    for t in range(len(tossed)):
+        z = _scramble((start + np.uint64(t)) * _GOLDEN + key)
+        tossed[t] = np.float64(z >> _S11) * _UNIT

@@ -1,0 +1,150 @@
+"""Examples as rows, dense or sparse, behind a handful of verbs: the rules see no difference."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import Verb
+from selectron.numeric.arrays import Indices, Matrix, Vector
+from selectron.numeric.lanes import lane_dot
+
+
+class DenseRow(NamedTuple):
+    values: Vector
+
+
+class SparseRow(NamedTuple):
+    values: Vector
+    indices: Indices
+
+
+class Dense(NamedTuple):
+    values: Matrix  # (n, d), C order
+
+
+class Csr(NamedTuple):
+    values: Vector
+    indices: Indices
+    starts: Indices  # row t is values[starts[t] : starts[t + 1]]
+    width: int
+
+
+Row = DenseRow | SparseRow
+Rows = Dense | Csr
+
+
+@Verb
+def row(X: Rows, t: int) -> Any:
+    """Return row t without copying it."""
+
+
+@Verb
+def sound(X: Rows, t: int) -> bool:
+    """Tell whether the columns of row t rise and lie within the width."""
+
+
+@Verb
+def dot(x: Row, w: Vector) -> float:
+    """Return x.w, summed in a fixed order."""
+
+
+@Verb
+def add_scaled(x: Row, scale: float, w: Vector) -> None:
+    """Add scale * x to w."""
+
+
+@Verb
+def square_norm(x: Row) -> float:
+    """Return the squared Euclidean length of x."""
+
+
+@Verb
+def n_entries(x: Row) -> int:
+    """Return how many entries of x are stored."""
+
+
+@Verb
+def entry_index(x: Row, k: int) -> int:
+    """Return the column of the k-th stored entry."""
+
+
+@row.of(Dense)
+def dense_row(X: Dense, t: int) -> DenseRow:
+    return DenseRow(X.values[t])
+
+
+@row.of(Csr)
+def sparse_row(X: Csr, t: int) -> SparseRow:
+    start, stop = X.starts[t], X.starts[t + 1]
+    return SparseRow(X.values[start:stop], X.indices[start:stop])
+
+
+@sound.of(Dense)
+def dense_sound(X: Dense, t: int) -> bool:
+    return True
+
+
+@sound.of(Csr)
+def sparse_sound(X: Csr, t: int) -> bool:
+    start, stop = X.starts[t], X.starts[t + 1]
+    if start == stop:
+        return True
+    rising = X.indices[start] >= 0 and X.indices[stop - 1] < X.width
+    for k in range(start + 1, stop):
+        rising &= X.indices[k - 1] < X.indices[k]
+    return bool(rising)
+
+
+@dot.of(DenseRow)
+def dense_dot(x: DenseRow, w: Vector) -> float:
+    return np.float64(lane_dot(x.values, w))
+
+
+@dot.of(SparseRow)
+def sparse_dot(x: SparseRow, w: Vector) -> float:
+    # Four sums hide the latency of the gathers, which dominate.
+    a = b = c = d = w.dtype.type(0)
+    n = len(x.values)
+    main = n - n % 4
+    for k in range(0, main, 4):
+        a += x.values[k] * w[x.indices[k]]
+        b += x.values[k + 1] * w[x.indices[k + 1]]
+        c += x.values[k + 2] * w[x.indices[k + 2]]
+        d += x.values[k + 3] * w[x.indices[k + 3]]
+    for k in range(main, n):
+        a += x.values[k] * w[x.indices[k]]
+    return np.float64((a + b) + (c + d))
+
+
+@add_scaled.of(DenseRow)
+def add_scaled_dense(x: DenseRow, scale: float, w: Vector) -> None:
+    step = w.dtype.type(scale)
+    for i in range(len(w)):
+        w[i] += step * x.values[i]
+
+
+@add_scaled.of(SparseRow)
+def add_scaled_sparse(x: SparseRow, scale: float, w: Vector) -> None:
+    step = w.dtype.type(scale)
+    for k in range(len(x.values)):
+        w[x.indices[k]] += step * x.values[k]
+
+
+@square_norm.of(DenseRow, SparseRow)
+def row_square_norm(x: Row) -> float:
+    return np.float64(lane_dot(x.values, x.values))
+
+
+@n_entries.of(DenseRow, SparseRow)
+def count_entries(x: Row) -> int:
+    return len(x.values)
+
+
+@entry_index.of(DenseRow)
+def dense_entry_index(x: DenseRow, k: int) -> int:
+    return k
+
+
+@entry_index.of(SparseRow)
+def sparse_entry_index(x: SparseRow, k: int) -> Any:
+    return x.indices[k]

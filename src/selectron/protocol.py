@@ -1,0 +1,86 @@
+"""Predict, ask, learn: the verbs that rules give bodies to.
+
+A learner is three rules. A *scaling* presents the row, an *update* predicts and learns, a *query*
+decides whether the label is worth asking for.
+"""
+
+from typing import Any, NamedTuple
+
+from selectron.dispatch import Verb
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row
+
+
+class Forecast(NamedTuple):
+    """What an update rule knows of a row before its label."""
+
+    margin: float  # p̂_t: its sign is the prediction
+    unit: float  # the margin's natural unit: a standard deviation, a length, or 1
+    norm: float  # the length of the hypothesis
+    variance: float  # r_t = xᵀA⁻¹x, 0 in first-order rules
+    exact: bool = True  # False: the least certain forecast that a glance cannot rule out
+
+
+@Verb
+def absorb(scaling: Any, x: Row) -> Any:
+    """Take the row into the scaling's statistics (no label needed); return the scaling."""
+
+
+@Verb
+def present(scaling: Any, x: Row) -> Any:
+    """Return the row as the update rule shall see it."""
+
+
+@Verb
+def ready(scaling: Any) -> bool:
+    """Tell whether enough rows were seen to ask for labels."""
+
+
+@Verb
+def glance(update: Any, x: Row) -> Forecast:
+    """Forecast in O(d); where that cannot be exact, give the least certain possible forecast."""
+
+
+@Verb
+def predict(update: Any, x: Row, seen: Forecast) -> Forecast:
+    """Make the forecast of a glance exact."""
+
+
+@Verb
+def learn(update: Any, x: Row, y: float, forecast: Forecast) -> Any:
+    """Return the update rule after the label; arrays change in place."""
+
+
+@Verb
+def ask_probability(query: Any, x: Row, forecast: Forecast) -> float:
+    """Return the odds of asking: they never rise with certainty."""
+
+
+@Verb
+def advance(query: Any, forecast: Forecast, asked: bool) -> Any:
+    """Return the query rule after the decision of this round."""
+
+
+@Verb
+def observe(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
+    """Return the query rule after a label it asked for."""
+
+
+@Verb
+def hypothesis(update: Any) -> Vector:
+    """Return the weights whose product with a row has the sign of its margin."""
+
+
+def already_exact(update: Any, x: Row, seen: Forecast) -> Forecast:
+    """Serve as `predict` of the rules whose glance is exact."""
+    return seen
+
+
+def unmoved_by_choice(query: Any, forecast: Forecast, asked: bool) -> Any:
+    """Serve as `advance` of the rules that keep no count of rounds."""
+    return query
+
+
+def unmoved_by_label(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
+    """Serve as `observe` of the rules that do not adapt."""
+    return query

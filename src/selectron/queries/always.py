@@ -1,0 +1,53 @@
+"""Ask for every label, or for a fixed share: the controls that every saving is measured against."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from selectron.numeric.rows import Row
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    observe,
+    unmoved_by_choice,
+    unmoved_by_label,
+)
+from selectron.spec import FRACTION, Spec
+
+
+@dataclass(frozen=True)
+class Always(Spec):
+    """Ask for every label."""
+
+    def begin(self, d: int) -> "UniformState":
+        return UniformState(1.0)
+
+
+@dataclass(frozen=True)
+class Uniform(Spec):
+    """Ask for a share of the labels, whatever the margin.
+
+    Parameters
+    ----------
+    rate : float
+        Probability of asking, in (0, 1].
+    """
+
+    rate: float = 0.1
+    RANGES: ClassVar = {"rate": FRACTION}
+
+    def begin(self, d: int) -> "UniformState":
+        return UniformState(float(self.rate))
+
+
+class UniformState(NamedTuple):
+    rate: float
+
+
+@ask_probability.of(UniformState)
+def uniform_probability(query: UniformState, x: Row, forecast: Forecast) -> float:
+    return query.rate
+
+
+advance.of(UniformState)(unmoved_by_choice)
+observe.of(UniformState)(unmoved_by_label)

@@ -1,0 +1,63 @@
+"""The threshold of DKM [DKM09]: ask inside a band, and halve it after a run of right answers."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar, NamedTuple
+
+from selectron.numeric.rows import Row
+from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_choice
+from selectron.spec import Range, Spec
+
+WIDEST = "1/sqrt(d)"
+
+
+@dataclass(frozen=True)
+class Halving(Spec):
+    """Ask when the margin of a unit hypothesis is at most s ([DKM09], Figure 4; [Mon06], Fig. 4-3).
+
+    Parameters
+    ----------
+    patience : int
+        R >= 1: right answers in a row before s is halved. About 3.5 ln d works on the sphere;
+        below 2 ln d the band closes before its time.
+    start : "1/sqrt(d)" or float
+        The first s: [DKM09] begins with 1/√d, [Mon06] with 1.
+    """
+
+    patience: int = 16
+    start: str | float = WIDEST
+    RANGES: ClassVar = {"patience": Range(1, 2**31)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.start != WIDEST and not (isinstance(self.start, int | float) and self.start > 0):
+            raise ValueError(
+                f"Halving: start must be {WIDEST!r} or a number > 0, got {self.start!r}"
+            )
+
+    def begin(self, d: int) -> "HalvingState":
+        first = 1.0 / sqrt(d) if self.start == WIDEST else float(self.start)
+        return HalvingState(first, int(self.patience), 0)
+
+
+class HalvingState(NamedTuple):
+    threshold: float  # s_t
+    patience: int  # R
+    streak: int  # right answers in a row since the last mistake or halving
+
+
+@ask_probability.of(HalvingState)
+def halving_probability(query: HalvingState, x: Row, forecast: Forecast) -> float:
+    return 1.0 if abs(forecast.margin) <= query.threshold * forecast.norm else 0.0
+
+
+advance.of(HalvingState)(unmoved_by_choice)
+
+
+@observe.of(HalvingState)
+def halving_observe(query: HalvingState, x: Row, forecast: Forecast, y: float) -> HalvingState:
+    if y * forecast.margin < 0.0:
+        return HalvingState(query.threshold, query.patience, 0)
+    if query.streak + 1 < query.patience:
+        return HalvingState(query.threshold, query.patience, query.streak + 1)
+    return HalvingState(query.threshold / 2.0, query.patience, 0)

@@ -1,0 +1,129 @@
+"""Ask the more readily the smaller the margin [CBGZ06]."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar, NamedTuple
+
+from selectron.numeric.rows import Row, square_norm
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    observe,
+    unmoved_by_choice,
+    unmoved_by_label,
+)
+from selectron.spec import POSITIVE, Spec
+
+
+@dataclass(frozen=True)
+class Margin(Spec):
+    """Ask with probability b / (b + |p̂|) ([CBGZ06], Figures 1, 3 and 4).
+
+    Parameters
+    ----------
+    b : float
+        > 0, in the unit of the margin: at |p̂| = b every second label is asked.
+    """
+
+    b: float = 0.5
+    RANGES: ClassVar = {"b": POSITIVE}
+
+    def begin(self, d: int) -> "MarginState":
+        return MarginState(float(self.b))
+
+
+class MarginState(NamedTuple):
+    b: float
+
+
+@ask_probability.of(MarginState)
+def margin_probability(query: MarginState, x: Row, forecast: Forecast) -> float:
+    return query.b / (query.b + abs(forecast.margin))
+
+
+advance.of(MarginState)(unmoved_by_choice)
+observe.of(MarginState)(unmoved_by_label)
+
+
+@dataclass(frozen=True)
+class SecondOrderMargin(Spec):
+    """Ask with probability b / (b + |p̂| + ½p̂²(1 + r)), r = xᵀA⁻¹x.
+
+    The proof of [CBGZ06], Theorem 3 drops a term in p̂²; keeping it gives these smaller odds the
+    same bound.
+
+    Parameters
+    ----------
+    b : float
+        > 0, in the unit of the margin.
+    """
+
+    b: float = 0.5
+    RANGES: ClassVar = {"b": POSITIVE}
+
+    def begin(self, d: int) -> "SecondOrderMarginState":
+        return SecondOrderMarginState(float(self.b))
+
+
+class SecondOrderMarginState(NamedTuple):
+    b: float
+
+
+@ask_probability.of(SecondOrderMarginState)
+def second_order_margin_probability(
+    query: SecondOrderMarginState, x: Row, forecast: Forecast
+) -> float:
+    size = abs(forecast.margin)
+    # A glance knows the largest variance only; without it the odds are never too small.
+    spread = 1.0 + forecast.variance if forecast.exact else 1.0
+    return query.b / (query.b + size + 0.5 * size * size * spread)
+
+
+advance.of(SecondOrderMarginState)(unmoved_by_choice)
+observe.of(SecondOrderMarginState)(unmoved_by_label)
+
+
+@dataclass(frozen=True)
+class AdaptiveMargin(Spec):
+    """Ask with probability b / (b + |p̂|), b = βX²√(1 + K) ([CBGZ06], Figure 2).
+
+    K counts the updates so far, X is the largest norm among them and the row at hand.
+
+    Parameters
+    ----------
+    beta : float
+        > 0; on unit rows at least the share β/(1 + β) of the labels is asked.
+    """
+
+    beta: float = 1.0
+    RANGES: ClassVar = {"beta": POSITIVE}
+
+    def begin(self, d: int) -> "AdaptiveMarginState":
+        return AdaptiveMarginState(float(self.beta), 0.0, 0)
+
+
+class AdaptiveMarginState(NamedTuple):
+    beta: float
+    square_norm: float  # X²
+    n_mistakes: int  # K: the mistakes seen
+
+
+@ask_probability.of(AdaptiveMarginState)
+def adaptive_probability(query: AdaptiveMarginState, x: Row, forecast: Forecast) -> float:
+    largest = max(query.square_norm, square_norm(x))
+    b = query.beta * largest * sqrt(1.0 + query.n_mistakes)
+    return b / (b + abs(forecast.margin)) if b > 0.0 else 1.0
+
+
+advance.of(AdaptiveMarginState)(unmoved_by_choice)
+
+
+@observe.of(AdaptiveMarginState)
+def adaptive_observe(
+    query: AdaptiveMarginState, x: Row, forecast: Forecast, y: float
+) -> AdaptiveMarginState:
+    if y * forecast.margin > 0.0:
+        return query
+    largest = max(query.square_norm, square_norm(x))
+    return AdaptiveMarginState(query.beta, largest, query.n_mistakes + 1)

@@ -1,0 +1,102 @@
+"""Online centring: directions from the running mean, with a bias feature. No labels needed."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import Verb
+from selectron.numeric.arrays import Vector
+from selectron.numeric.lanes import lane_dot
+from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, square_norm
+from selectron.protocol import absorb, present, ready
+from selectron.spec import NOT_NEGATIVE, Range, Spec
+
+
+@dataclass(frozen=True)
+class Centred(Spec):
+    """Present z = [(u - μ)/|u - μ|, bias], with u = x/|x| and μ the running mean of u.
+
+    A sparse row is spread out into one buffer of d + 1 numbers, so a round costs O(d).
+
+    Parameters
+    ----------
+    bias : float
+        The last feature of every row, >= 0.
+    warmup : int
+        Rows that only teach the mean before the first label is asked.
+    """
+
+    bias: float = 0.5
+    warmup: int = 50
+    RANGES: ClassVar = {"bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
+
+    def width(self, d: int) -> int:
+        return d + 1
+
+    def begin(self, d: int, dtype: Any) -> "CentredState":
+        return CentredState(np.zeros(d), np.zeros(d + 1), float(self.bias), int(self.warmup), 0)
+
+
+class CentredState(NamedTuple):
+    mean: Vector
+    buffer: Vector  # the row at hand, as presented
+    bias: float
+    warmup: int
+    n_rows: int
+
+
+@Verb
+def spread(x: Row, buffer: Vector) -> None:
+    """Write x into the buffer, zeros included."""
+
+
+@spread.of(DenseRow)
+def spread_dense(x: DenseRow, buffer: Vector) -> None:
+    for i in range(len(x.values)):
+        buffer[i] = x.values[i]
+
+
+@spread.of(SparseRow)
+def spread_sparse(x: SparseRow, buffer: Vector) -> None:
+    buffer[:] = 0.0
+    add_scaled(x, 1.0, buffer)
+
+
+@absorb.of(CentredState)
+def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
+    n_rows = scaling.n_rows + 1
+    mean, buffer = scaling.mean, scaling.buffer
+    size = sqrt(square_norm(x))
+    scale = 1.0 / size if size > 0.0 else 0.0
+    spread(x, buffer)
+    for i in range(len(mean)):
+        mean[i] += (scale * buffer[i] - mean[i]) / n_rows
+    return CentredState(mean, buffer, scaling.bias, scaling.warmup, n_rows)
+
+
+@present.of(CentredState)
+def centred_present(scaling: CentredState, x: Row) -> DenseRow:
+    mean, buffer = scaling.mean, scaling.buffer
+    d = len(mean)
+    size = sqrt(square_norm(x))
+    scale = 1.0 / size if size > 0.0 else 0.0
+    spread(x, buffer)
+    for i in range(d):
+        buffer[i] = scale * buffer[i] - mean[i]
+    length = sqrt(lane_dot(buffer[:d], buffer[:d]))
+    # The scale of a row that is the mean itself is rounding, not a direction.
+    shrink = 1.0 / length if length > 1e-12 else 0.0
+    for i in range(d):
+        buffer[i] *= shrink
+    buffer[d] = scaling.bias
+    # NaN and infinity must reach the margin, where the pass looks for them.
+    if size - size != 0.0:
+        buffer[0] = size - size
+    return DenseRow(buffer)
+
+
+@ready.of(CentredState)
+def centred_ready(scaling: CentredState) -> bool:
+    return scaling.n_rows > scaling.warmup

@@ -1,0 +1,63 @@
+"""A constant feature: the separator need not pass through the origin."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import Verb
+from selectron.numeric.arrays import Indices, Vector
+from selectron.numeric.rows import DenseRow, Row, SparseRow
+from selectron.protocol import absorb, present, ready
+from selectron.scalings.raw import always_ready, nothing_to_absorb
+from selectron.spec import Spec
+
+
+@dataclass(frozen=True)
+class Intercept(Spec):
+    """Append the feature 1 to every row."""
+
+    def width(self, d: int) -> int:
+        return d + 1
+
+    def begin(self, d: int, dtype: Any) -> "InterceptState":
+        return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.int32), d)
+
+
+class InterceptState(NamedTuple):
+    values: Vector  # room for one row and its constant
+    indices: Indices
+    d: int
+
+
+@Verb
+def with_constant(x: Row, scaling: InterceptState) -> Any:
+    """Copy the row into the room and append the constant."""
+
+
+@with_constant.of(DenseRow)
+def dense_with_constant(x: DenseRow, scaling: InterceptState) -> DenseRow:
+    for i in range(scaling.d):
+        scaling.values[i] = x.values[i]
+    scaling.values[scaling.d] = 1.0
+    return DenseRow(scaling.values)
+
+
+@with_constant.of(SparseRow)
+def sparse_with_constant(x: SparseRow, scaling: InterceptState) -> SparseRow:
+    n = len(x.values)
+    for k in range(n):
+        scaling.values[k] = x.values[k]
+        scaling.indices[k] = x.indices[k]
+    scaling.values[n] = 1.0
+    scaling.indices[n] = scaling.d
+    return SparseRow(scaling.values[: n + 1], scaling.indices[: n + 1])
+
+
+@present.of(InterceptState)
+def intercept_present(scaling: InterceptState, x: Row) -> Any:
+    return with_constant(x, scaling)
+
+
+absorb.of(InterceptState)(nothing_to_absorb)
+ready.of(InterceptState)(always_ready)

@@ -1,0 +1,45 @@
+"""Rows as they come."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row
+from selectron.protocol import absorb, present, ready
+from selectron.spec import Spec
+
+
+@dataclass(frozen=True)
+class Raw(Spec):
+    """Hand every row to the update rule as it is."""
+
+    def width(self, d: int) -> int:
+        return d
+
+    def begin(self, d: int, dtype: Any) -> "RawState":
+        return RawState(np.empty(0, dtype))
+
+
+class RawState(NamedTuple):
+    nothing: Vector  # an empty tuple has no type of its own in compiled code
+
+
+def nothing_to_absorb(scaling: Any, x: Row) -> Any:
+    """Serve as `absorb` of the scalings without statistics."""
+    return scaling
+
+
+def always_ready(scaling: Any) -> bool:
+    """Serve as `ready` of the scalings that need no warm-up."""
+    return True
+
+
+@present.of(RawState)
+def raw_present(scaling: RawState, x: Row) -> Row:
+    return x
+
+
+absorb.of(RawState)(nothing_to_absorb)
+ready.of(RawState)(always_ready)

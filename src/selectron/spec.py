@@ -1,0 +1,57 @@
+"""What a user writes: small frozen descriptions of rules, checked when they are made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import Any, ClassVar, Self
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers a knob may take."""
+
+    low: float
+    high: float
+    low_open: bool = False
+    high_open: bool = False
+
+    def holds(self, value: float) -> bool:
+        above = value > self.low if self.low_open else value >= self.low
+        below = value < self.high if self.high_open else value <= self.high
+        return above and below
+
+    def __str__(self) -> str:
+        left, right = "(["[not self.low_open], ")]"[not self.high_open]
+        return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+POSITIVE = Range(0.0, float("inf"), low_open=True, high_open=True)
+NOT_NEGATIVE = Range(0.0, float("inf"), high_open=True)
+FRACTION = Range(0.0, 1.0, low_open=True)
+
+
+class Spec:
+    """A frozen description of a rule; its numbers are checked against RANGES when it is made."""
+
+    RANGES: ClassVar[Mapping[str, Range]] = {}
+
+    def __post_init__(self) -> None:
+        for name, allowed in self.RANGES.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise TypeError(f"{self.label}: {name} must be a number, got {value!r}")
+            if not (isfinite(value) and allowed.holds(value)):
+                raise ValueError(
+                    f"{self.label}: {name} must lie in {allowed}, got {name}={value!r}"
+                )
+
+    @property
+    def label(self) -> str:
+        return type(self).__name__
+
+    def knobs(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def from_knobs(cls, knobs: Mapping[str, Any]) -> Self:
+        return cls(**knobs)

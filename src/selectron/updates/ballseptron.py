@@ -1,0 +1,87 @@
+"""Ballseptron [SS05]: a Perceptron that also learns from right answers that were too close."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row, add_scaled, dot, square_norm
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.spec import NOT_NEGATIVE, Spec
+
+SMALLEST_SCALE = 1e-100
+
+
+@dataclass(frozen=True)
+class Ballseptron(Spec):
+    """Add y x on a mistake; within distance r, add the ball's worst point ([SS05], Figure 2).
+
+    Parameters
+    ----------
+    r : float
+        Radius >= 0 of the ball around every example that shares its label. 0 is the Perceptron;
+        the bounds want r < (√2 - 1) γ.
+    """
+
+    r: float = 0.1
+    RANGES: ClassVar = {"r": NOT_NEGATIVE}
+
+    def begin(self, d: int, dtype: Any) -> "BallseptronState":
+        return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0, 0)
+
+
+class BallseptronState(NamedTuple):
+    weights: Vector
+    scale: float  # the hypothesis is scale * weights: shrinking it costs nothing
+    r: float
+    square_length: float
+    n_updates: int
+    n_margin_errors: int
+
+
+@glance.of(BallseptronState)
+def ballseptron_glance(update: BallseptronState, x: Row) -> Forecast:
+    norm = sqrt(update.square_length)
+    margin = update.scale * dot(x, update.weights)
+    return Forecast(margin, norm if norm > 0.0 else 1.0, norm, 0.0, True)
+
+
+predict.of(BallseptronState)(already_exact)
+
+
+@learn.of(BallseptronState)
+def ballseptron_learn(
+    update: BallseptronState, x: Row, y: float, forecast: Forecast
+) -> BallseptronState:
+    signed = y * forecast.margin
+    norm = forecast.norm
+    if signed > 0.0 and signed > update.r * norm:
+        return update
+    shrink = 1.0
+    margin_errors = update.n_margin_errors
+    if signed > 0.0:  # a margin error: x̂ = x - y r w/|w|, so w + y x̂ = (1 - r/|w|) w + y x
+        shrink = 1.0 - update.r / norm
+        margin_errors += 1
+    scale = update.scale * shrink
+    if abs(scale) < SMALLEST_SCALE:
+        for i in range(len(update.weights)):
+            update.weights[i] *= scale
+        scale = 1.0
+    add_scaled(x, y / scale, update.weights)
+    kept = shrink * shrink * update.square_length
+    square_length = kept + 2.0 * shrink * signed + square_norm(x)
+    return BallseptronState(
+        update.weights,
+        scale,
+        update.r,
+        max(square_length, 0.0),
+        update.n_updates + 1,
+        margin_errors,
+    )
+
+
+@hypothesis.of(BallseptronState)
+def ballseptron_hypothesis(update: BallseptronState) -> Vector:
+    return update.scale * update.weights

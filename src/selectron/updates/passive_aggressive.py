@@ -1,0 +1,70 @@
+"""Passive-Aggressive [CDKSS06]: the smallest step that gets the margin right."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row, add_scaled, dot, square_norm
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.spec import POSITIVE, Spec
+
+
+@dataclass(frozen=True)
+class PassiveAggressive(Spec):
+    """Move to margin one, by at most C ([CDKSS06], PA-I; PA-II when squared).
+
+    Parameters
+    ----------
+    C : float
+        Aggressiveness > 0: the longest step (PA-I), or what a squared slack costs (PA-II).
+    squared : bool
+        Penalise the squared slack (PA-II).
+    """
+
+    C: float = 1.0
+    squared: bool = False
+    RANGES: ClassVar = {"C": POSITIVE}
+
+    def begin(self, d: int, dtype: Any) -> "PassiveAggressiveState":
+        return PassiveAggressiveState(np.zeros(d, dtype), float(self.C), bool(self.squared), 0.0, 0)
+
+
+class PassiveAggressiveState(NamedTuple):
+    weights: Vector
+    C: float
+    squared: bool
+    square_length: float
+    n_updates: int
+
+
+@glance.of(PassiveAggressiveState)
+def passive_aggressive_glance(update: PassiveAggressiveState, x: Row) -> Forecast:
+    return Forecast(dot(x, update.weights), 1.0, sqrt(update.square_length), 0.0, True)
+
+
+predict.of(PassiveAggressiveState)(already_exact)
+
+
+@learn.of(PassiveAggressiveState)
+def passive_aggressive_learn(
+    update: PassiveAggressiveState, x: Row, y: float, forecast: Forecast
+) -> PassiveAggressiveState:
+    loss = 1.0 - y * forecast.margin
+    size = square_norm(x)
+    if loss <= 0.0 or size == 0.0:
+        return update
+    size_with_slack = size + 0.5 / update.C
+    step = y * (loss / size_with_slack if update.squared else min(update.C, loss / size))
+    grown = update.square_length + step * (2.0 * forecast.margin + step * size)
+    add_scaled(x, step, update.weights)
+    return PassiveAggressiveState(
+        update.weights, update.C, update.squared, max(grown, 0.0), update.n_updates + 1
+    )
+
+
+@hypothesis.of(PassiveAggressiveState)
+def passive_aggressive_hypothesis(update: PassiveAggressiveState) -> Vector:
+    return update.weights

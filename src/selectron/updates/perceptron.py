@@ -1,0 +1,62 @@
+"""The Perceptron [Ng]: on a mistake, add the example."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row, add_scaled, dot, square_norm
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.spec import POSITIVE, Spec
+
+
+@dataclass(frozen=True)
+class Perceptron(Spec):
+    """Add eta y x to the weights on every mistake that is seen ([Ng]; [CBGZ06], Figure 1).
+
+    Parameters
+    ----------
+    eta : float
+        Step > 0. It scales the weights and nothing else, since they start at zero.
+    """
+
+    eta: float = 1.0
+    RANGES: ClassVar = {"eta": POSITIVE}
+
+    def begin(self, d: int, dtype: Any) -> "PerceptronState":
+        return PerceptronState(np.zeros(d, dtype), float(self.eta), 0.0, 0)
+
+
+class PerceptronState(NamedTuple):
+    weights: Vector
+    eta: float
+    square_length: float  # of the weights, kept up to date in O(nnz)
+    n_updates: int
+
+
+@glance.of(PerceptronState)
+def perceptron_glance(update: PerceptronState, x: Row) -> Forecast:
+    norm = sqrt(update.square_length)
+    return Forecast(dot(x, update.weights), norm if norm > 0.0 else 1.0, norm, 0.0, True)
+
+
+predict.of(PerceptronState)(already_exact)
+
+
+@learn.of(PerceptronState)
+def perceptron_learn(
+    update: PerceptronState, x: Row, y: float, forecast: Forecast
+) -> PerceptronState:
+    if y * forecast.margin > 0.0:
+        return update
+    step = update.eta * y
+    grown = update.square_length + step * (2.0 * forecast.margin + step * square_norm(x))
+    add_scaled(x, step, update.weights)
+    return PerceptronState(update.weights, update.eta, max(grown, 0.0), update.n_updates + 1)
+
+
+@hypothesis.of(PerceptronState)
+def perceptron_hypothesis(update: PerceptronState) -> Vector:
+    return update.weights

@@ -1,0 +1,98 @@
+"""The p-norm Perceptron: the additive family of [CBGZ06], section 3."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import helper
+from selectron.numeric.arrays import Vector
+from selectron.numeric.elementary import exponential, logarithm
+from selectron.numeric.rows import Row, dot, entry_index, n_entries
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.spec import Range, Spec
+
+
+@dataclass(frozen=True)
+class PNorm(Spec):
+    """Add y x to θ on a mistake; predict with w = ∇½‖θ‖ₚ² ([CBGZ06], section 3).
+
+    Parameters
+    ----------
+    p : float
+        >= 2. p = 2 is the Perceptron to the bit; p near 2 ln d favours few relevant features.
+    """
+
+    p: float = 2.0
+    RANGES: ClassVar = {"p": Range(2.0, float("inf"), high_open=True)}
+
+    def begin(self, d: int, dtype: Any) -> "PNormState":
+        return PNormState(np.zeros(d), np.zeros(d), float(self.p), 0.0, 0.0, 0)
+
+
+class PNormState(NamedTuple):
+    theta: Vector
+    powers: Vector  # sgn(θ_i)|θ_i|^(p-1): w up to a common factor
+    p: float
+    total: float  # Σ |θ_i|^p
+    peak: float  # its largest value since it was last summed anew
+    n_updates: int
+
+
+@helper
+def power(base: float, exponent: float) -> float:
+    return exponential(exponent * logarithm(base)) if base > 0.0 else 0.0
+
+
+@glance.of(PNormState)
+def pnorm_glance(update: PNormState, x: Row) -> Forecast:
+    margin = dot(x, update.powers)
+    if update.p == 2.0:
+        norm = sqrt(update.total)
+    else:
+        # w_i = sgn(θ_i)|θ_i|^(p-1) / ‖θ‖^(p-2); its dual norm ‖w‖_q is ‖θ‖_p.
+        margin *= power(update.total, (2.0 - update.p) / update.p) if update.total > 0.0 else 0.0
+        norm = power(update.total, 1.0 / update.p)
+    return Forecast(margin, norm if norm > 0.0 else 1.0, norm, 0.0, True)
+
+
+predict.of(PNormState)(already_exact)
+
+
+@helper
+def shift(x: Row, y: float, theta: Vector, powers: Vector, p: float) -> float:
+    """Add y x to θ; return by how much Σ |θ_i|^p grew."""
+    grown = 0.0
+    for k in range(n_entries(x)):
+        i = entry_index(x, k)
+        before = abs(theta[i] * powers[i])
+        theta[i] += y * x.values[k]
+        size = abs(theta[i])
+        if p == 2.0:
+            powers[i] = theta[i]
+        else:
+            powers[i] = power(size, p - 1.0) if theta[i] > 0.0 else -power(size, p - 1.0)
+        grown += abs(theta[i] * powers[i]) - before
+    return grown
+
+
+@learn.of(PNormState)
+def pnorm_learn(update: PNormState, x: Row, y: float, forecast: Forecast) -> PNormState:
+    if y * forecast.margin > 0.0:
+        return update
+    total = update.total + shift(x, y, update.theta, update.powers, update.p)
+    peak = max(update.peak, total)
+    if total < 0.5 * peak:  # differences of large numbers: sum anew before digits are lost
+        total = 0.0
+        for i in range(len(update.theta)):
+            total += abs(update.theta[i] * update.powers[i])
+        peak = total
+    return PNormState(update.theta, update.powers, update.p, total, peak, update.n_updates + 1)
+
+
+@hypothesis.of(PNormState)
+def pnorm_hypothesis(update: PNormState) -> Vector:
+    if update.p == 2.0 or update.total == 0.0:
+        return update.powers
+    return update.powers * power(update.total, (2.0 - update.p) / update.p)

@@ -1,0 +1,72 @@
+"""The modified Perceptron [DKM09]: on a mistake, mirror the hypothesis."""
+
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row, add_scaled, dot, square_norm
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.spec import Range, Spec
+
+
+@dataclass(frozen=True)
+class Reflection(Spec):
+    """Step alpha |v.x| towards y x on a mistake, from v = y₁x₁ ([DKM09], Figure 2 and section 5).
+
+    The rows must have unit length; others are scaled to it. At alpha = 2 the hypothesis is
+    reflected and keeps its length of one; the error never rises for any alpha in (0, 2].
+
+    Parameters
+    ----------
+    alpha : float
+        Relaxation in (0, 2]: 2 reflects, 1 projects.
+    """
+
+    alpha: float = 2.0
+    RANGES: ClassVar = {"alpha": Range(0.0, 2.0, low_open=True)}
+
+    def begin(self, d: int, dtype: Any) -> "ReflectionState":
+        return ReflectionState(np.zeros(d, dtype), float(self.alpha), 0.0, 0)
+
+
+class ReflectionState(NamedTuple):
+    weights: Vector
+    alpha: float
+    square_length: float
+    n_updates: int
+
+
+@glance.of(ReflectionState)
+def reflection_glance(update: ReflectionState, x: Row) -> Forecast:
+    length = sqrt(square_norm(x))
+    # A row without a direction has no margin; the pass refuses it.
+    margin = dot(x, update.weights) / length if length != 0.0 else nan
+    norm = sqrt(update.square_length)
+    return Forecast(margin, norm if norm > 0.0 else 1.0, norm, 0.0, True)
+
+
+predict.of(ReflectionState)(already_exact)
+
+
+@learn.of(ReflectionState)
+def reflection_learn(
+    update: ReflectionState, x: Row, y: float, forecast: Forecast
+) -> ReflectionState:
+    length = sqrt(square_norm(x))
+    weights, alpha, margin = update.weights, update.alpha, forecast.margin
+    if update.n_updates == 0:
+        add_scaled(x, y / length, weights)
+        return ReflectionState(weights, alpha, 1.0, 1)
+    if y * margin >= 0.0:
+        return update
+    add_scaled(x, -alpha * margin / length, weights)
+    shrunk = update.square_length - alpha * (2.0 - alpha) * margin * margin
+    return ReflectionState(weights, alpha, max(shrunk, 0.0), update.n_updates + 1)
+
+
+@hypothesis.of(ReflectionState)
+def reflection_hypothesis(update: ReflectionState) -> Vector:
+    return update.weights
