@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.lifecycle import Lifecycle
+from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
 from selectron.numeric.arrays import Matrix, Vector
@@ -198,6 +199,11 @@ class SelectiveClassifier(Lifecycle):
     @property
     def classes_(self) -> NDArray[Any]:
         return self._started(AttributeError).labels.classes
+
+    @property
+    def rules_(self) -> Rules:
+        """The three rules at work, defaults filled in."""
+        return self._started(AttributeError).machine.rules
 
     @property
     def n_seen_(self) -> int:

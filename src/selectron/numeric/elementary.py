@@ -25,8 +25,11 @@ LEAST_NORMAL, TWO_54 = 2.2250738585072014e-308, 18014398509481984.0
 
 
 def jitable(body: Body) -> Body:
-    """Let compiled code call this function; there, 1 / 0 is infinity, as in numpy."""
-    register_jitable(error_model="numpy")(body)
+    """Let compiled code call this function, inlined; there, 1 / 0 is infinity, as in numpy.
+
+    Without reference counts (`_nrt`): counting costs more than a short loop. So no arrays are made.
+    """
+    register_jitable(error_model="numpy", forceinline=True, _nrt=False)(body)
     return body
 
 

@@ -1,0 +1,90 @@
+"""Read the command line, run a command, and turn every error into one line."""
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from selectron import __version__
+
+
+class Command(NamedTuple):
+    """A command: the module that has it, its two functions there, and its help."""
+
+    module: str
+    options: str
+    action: str
+    help: str
+    examples: str
+
+
+COMMANDS = {
+    "demo": Command("demo", "add_demo", "demo", "the main job on a data set that ships along", """
+  selectron demo
+  selectron demo --plot demo.svg --json demo.json"""),
+    "run": Command("run", "add_run", "run", "run one learner over a file of rows", """
+  selectron run letters.csv --positive A --shuffle --test 0.2
+  selectron run mnist.npz --positive 4 --negative 7 --unit-norm --rules perceptron+margin:b=0.02
+  selectron run rcv1.svm.gz --rules half-step+balanced --seeds 5 --json - """),
+    "compare": Command("run", "add_compare", "compare", "several learners, and random controls", """
+  selectron compare mnist.npz default perceptron+margin:b=0.02 reflection+halving:patience=8,start=1 \\
+      --positive 4 --negative 7 --unit-norm --shuffle --limit 10000 --seeds 5 --plot compare.png"""),
+    "bound": Command("bound", "add_bound", "bound", "evaluate a theorem", """
+  selectron bound --list
+  selectron bound cbgz06.perceptron_mistakes b=0.5 max_norm=1 target_margin=0.1 hinge=0 comparator_norm=1"""),
+    "inspect": Command("inspect_file", "add_inspect", "inspect_file", "describe a saved learner", """
+  selectron inspect model.selectron"""),
+    "reproduce": Command("reproduce", "add_reproduce", "reproduce", "a table or figure of the papers", """
+  selectron reproduce --list
+  selectron reproduce dkm09-labels --plot dkm.png"""),
+}  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; errors are one line and exit code 2, Ctrl-C is 130."""
+    options = _parser(arguments).parse_args(arguments)
+    try:
+        return int(options.action(options))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 141
+    except ImportError as error:
+        missing = error.name or str(error)
+        print(f"selectron: {missing} is not installed: pip install 'selectron[plot,tables]'",
+              file=sys.stderr)  # fmt: skip
+        return 2
+    except (ValueError, TypeError, OSError) as error:
+        print(f"selectron: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+def _parser(arguments: Sequence[str] | None) -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="selectron",
+        description="Learn a classifier from a stream, asking for as few labels as possible.",
+    )
+    parser.add_argument("--version", action="version", version=f"selectron {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(
+            name,
+            help=command.help,
+            description=f"{command.help[0].upper()}{command.help[1:]}.",
+            epilog=f"examples:{command.examples}",
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+        if name in given:  # the others' modules are not worth their loading time
+            _fill(sub, command)
+    return parser
+
+
+def _fill(sub: ArgumentParser, command: Command) -> None:
+    module = import_module(f"selectron.cli.{command.module}")
+    add_options: Callable[[ArgumentParser], None] = getattr(module, command.options)
+    action: Callable[[Namespace], int] = getattr(module, command.action)
+    add_options(sub)
+    sub.set_defaults(action=action)

@@ -1,0 +1,69 @@
+"""Tables for people, JSON for programs, and a bar while there is something to wait for."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Lay out columns: text to the left, numbers to the right."""
+    cells = [[_text(cell) for cell in row] for row in rows]
+    widths = [max(len(line[k]) for line in [list(head), *cells]) for k in range(len(head))]
+    numeric = [all(_is_number(row[k]) for row in cells) for k in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(
+            cell.rjust(w) if right else cell.ljust(w)
+            for cell, w, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+
+    return "\n".join([line(head), "  ".join("-" * w for w in widths), *map(line, cells)])
+
+
+def write_json(result: Any, target: str | None) -> None:
+    """Write the result to a file, whole or not at all, or to standard output for '-'."""
+    if target is None:
+        return
+    text = json.dumps(result, indent=2, default=_plain, allow_nan=False)
+    if target == "-":
+        print(text)
+        return
+    path = Path(target)
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text + "\n")
+    beside.replace(path)
+
+
+def progress(total: int, what: str) -> Any:
+    """Return a bar on a terminal, and none in a pipe."""
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False
+    )
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, float | np.floating):
+        return f"{cell:.4g}"
+    if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
+        return f"{cell:,}"
+    return str(cell)
+
+
+def _is_number(text: str) -> bool:
+    return text == "-" or text.strip("+-±%x").replace(",", "")[:1].isdigit()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return str(value)

@@ -1,0 +1,38 @@
+"""`selectron reproduce`: the papers' tables and figures again, ours beside theirs."""
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from selectron.cli.output import progress, write_json
+from selectron.experiments import EXPERIMENTS
+
+
+def add_reproduce(parser: ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="which; --list names them")
+    parser.add_argument("--list", action="store_true", help="list the experiments")
+    parser.add_argument("--data", metavar="DIR", default=os.environ.get("SELECTRON_DATA"),
+                        help="folder of data sets [env SELECTRON_DATA]")  # fmt: skip
+    parser.add_argument("--seeds", type=int, metavar="N", help="runs to average over")
+    parser.add_argument("--plot", metavar="FILE", help="draw the figure to FILE")
+    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
+
+
+def reproduce(options: Namespace) -> int:
+    if options.list or options.name is None:
+        for name, experiment in EXPERIMENTS.items():
+            print(f"{name}: {experiment.summary}")
+        return 0
+    experiment = EXPERIMENTS.get(options.name)
+    if experiment is None:
+        raise ValueError(f"unknown experiment {options.name!r}; known are {', '.join(EXPERIMENTS)}")
+    with progress(experiment.steps(options.seeds), options.name) as bar:
+        result = experiment.run(options.seeds, lambda: bar.update(1))
+    if options.json != "-":
+        print(experiment.text(result))
+    if options.plot:
+        experiment.plot(result, Path(options.plot))
+        if options.json != "-":
+            print(f"\nplot: {options.plot}")
+    write_json(result, options.json)
+    return 0

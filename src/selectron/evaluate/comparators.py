@@ -1,0 +1,67 @@
+"""Hindsight comparators: the best separator that a bound may be held against.
+
+Every bound here trades the length of u, at margin one, against its hinge losses. Soft-margin
+separators trace that frontier as C varies, so the best of them comes close to the least bound.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from selectron.numeric.arrays import Matrix, Vector
+
+COSTS = np.logspace(-4, 6, 21)
+
+
+def frontier(X: Any, signs: Vector) -> Iterator[Vector]:
+    """Yield separators through the origin with hinge losses at margin one, from short to long."""
+    import warnings  # noqa: PLC0415
+
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
+    from sklearn.svm import LinearSVC  # noqa: PLC0415 - costs seconds
+
+    if len(np.unique(signs)) == 2:
+        for cost in COSTS:
+            machine = LinearSVC(C=cost, loss="hinge", fit_intercept=False, random_state=0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # any u gives a valid bound
+                machine.fit(X, signs)
+            yield machine.coef_[0]
+    mean = np.asarray(X.T @ signs).reshape(-1) / max(len(signs), 1)
+    if mean.any():
+        for length in np.logspace(-3, 3, 13):
+            yield mean / np.linalg.norm(mean) * length
+    yield np.zeros(X.shape[1])
+
+
+def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
+    """Return the u of the probability simplex with the least total hinge loss (a linear program)."""
+    from scipy.optimize import linprog  # noqa: PLC0415
+    from scipy.sparse import csr_array, hstack, identity  # noqa: PLC0415
+
+    n, d = X.shape
+    # minimise Σ ξ subject to ξ_t >= γ - y_t u.x_t, ξ >= 0, u in the simplex
+    signed = csr_array(X).multiply(signs[:, np.newaxis])
+    constraints = hstack([-signed, -identity(n)]).tocsr()
+    found = linprog(
+        np.concatenate([np.zeros(d), np.ones(n)]),
+        A_ub=constraints,
+        b_ub=np.full(n, -target_margin),
+        A_eq=np.concatenate([np.ones(d), np.zeros(n)])[np.newaxis],
+        b_eq=[1.0],
+    )
+    u = np.clip(found.x[:d], 0.0, None) if found.x is not None else np.full(d, 1.0 / d)
+    weights: Vector = u / u.sum()
+    return weights
+
+
+def hinge_losses(X: Any, signs: Vector, u: Vector, target_margin: float = 1.0) -> Vector:
+    losses: Vector = np.maximum(0.0, target_margin - signs * np.asarray(X @ u).reshape(-1))
+    return losses
+
+
+def inverse_root(A: Matrix) -> Matrix:
+    values, vectors = np.linalg.eigh(A)
+    root: Matrix = (vectors / np.sqrt(values)) @ vectors.T
+    return root

@@ -1,0 +1,67 @@
+"""Predict, then maybe learn, over a stream: the honest way to judge an online learner."""
+
+from typing import Any
+
+import numpy as np
+
+from selectron.classifier import SelectiveClassifier
+from selectron.classifier.watch import watched_fit
+from selectron.evaluate.trace import Trace
+
+
+def progressive(
+    learner: SelectiveClassifier, X: Any, y: Any, *, seed: int = 0, test: Any = None
+) -> Trace:
+    """Run a fresh copy of the learner over the stream and write down every round.
+
+    Parameters
+    ----------
+    learner : SelectiveClassifier
+        Its parameters are used; it is not changed itself.
+    X, y : rows and all their labels
+        The learner sees the labels it asks for; the judge sees all.
+    seed : int
+        Seed of the coins.
+    test : (X, y), optional
+        Rows on which the error is measured after every update.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.evaluate import progressive
+    >>> from selectron.queries import Margin
+    >>> from selectron.updates import Perceptron
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((1000, 5))
+    >>> y = X[:, 0] > 0
+    >>> trace = progressive(SelectiveClassifier(Perceptron(), Margin(b=0.5)), X, y)
+    >>> print(trace.n_asked, trace.n_mistakes, trace.n_updates)
+    0 0 0
+    """
+    copy = SelectiveClassifier(**{**learner.get_params(), "random_state": seed})
+    rounds: list[int] = []
+    errors: list[float] = []
+    after_update = None
+    if test is not None:
+        X_test, y_test = test
+        wanted = np.asarray(y_test)
+
+        def after_update(now: SelectiveClassifier, done: int) -> None:
+            rounds.append(done)
+            errors.append(float(np.mean(now.predict(X_test) != wanted)))
+
+    rows, signs, log = watched_fit(copy, X, y, after_update)
+    margins = log.forecasts[:, 0].copy()
+    return Trace(
+        margins=margins,
+        probabilities=log.probabilities,
+        asked=log.asked,
+        updated=log.updated,
+        mistakes=np.where(margins > 0.0, 1.0, -1.0) != signs,
+        learner=copy,
+        rows=rows,
+        signs=signs,
+        test_rounds=np.array(rounds, np.int64),
+        test_errors=np.array(errors),
+    )
