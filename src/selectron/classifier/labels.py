@@ -39,7 +39,9 @@ class Labels:
         listed = list(classes)
         # For one row at a time: the names by side of the margin, and the signs by name.
         self.names_by_side = (listed[0], listed[-1]) if listed else ()
-        self.signs_by_name = dict(zip(classes.tolist(), (-1.0, 1.0), strict=False))
+        self.signs_by_name: dict[Any, float] = dict(
+            zip(classes.tolist(), (-1.0, 1.0), strict=False)
+        )
 
     def copy(self) -> "Labels":
         twin = Labels()

@@ -6,6 +6,7 @@ import numpy as np
 
 from selectron.classifier.inputs import all_finite
 from selectron.classifier.run import Ask, Run
+from selectron.numeric.arrays import Vector
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Csr, Dense, Rows
 from selectron.single import compiled_ask, compiled_learn, compiled_predict, entry_point
@@ -27,7 +28,7 @@ class OneRow:
         self._layout = self._x.dtype, self._x.shape, self._x.strides
         self._room = _room(d, machine.dtype, sparse=sparse)
         self._told = np.zeros(5)
-        self._coins = np.zeros(0)
+        self._coins: Vector = np.zeros(0)
         self._first_coin = 0
         state = machine.learner, machine.numbers, self._room
         self._state = state

@@ -41,9 +41,9 @@ def bound(options: Namespace) -> int:
             print(f"{name}({', '.join(inspect.signature(function).parameters)})")
             print(f"    {_first_line(function)}")
         return 0
-    function = known.get(options.theorem)
-    if function is None:
+    if options.theorem not in known:
         raise ValueError(f"unknown theorem {options.theorem!r}; selectron bound --list names them")
+    function = known[options.theorem]
     arguments = _arguments(function, options.values)
     value = function(**arguments)
     if options.json != "-":

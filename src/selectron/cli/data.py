@@ -19,47 +19,46 @@ def add_data_options(parser: ArgumentParser) -> None:
     parser.add_argument("--shuffle", action="store_true", help="shuffle the rows by the seed")
     parser.add_argument("--limit", type=int, metavar="N", help="use the first N rows only")
     parser.add_argument("--test", type=float, default=0.0, metavar="SHARE",
-                        help="keep this share of the rows apart to measure the error on")  # fmt: skip
+                        help="keep this share of the rows apart to test on")  # fmt: skip
 
 
 def load(options: Namespace, seed: int) -> Stream:
     """Read the stream as the options say."""
-    stream = two_classes(
-        read_stream(options.data, options.target),
-        _split(options.positive),
-        _split(options.negative),
-    )
-    X, y, name, test = stream
-    n = len(y)
-    if X.shape[0] != n:
-        raise ValueError(f"{options.data}: {X.shape[0]} rows but {n} labels")
-    order = np.arange(n)
-    if options.shuffle:
-        order = np.random.default_rng(seed).permutation(n)
+    _check(options)
+    read = read_stream(options.data, options.target)
+    stream = two_classes(read, _split(options.positive), _split(options.negative))
+    n = len(stream.y)
+    if stream.X.shape[0] != n:
+        raise ValueError(f"{options.data}: {stream.X.shape[0]} rows but {n} labels")
+    order = np.random.default_rng(seed).permutation(n) if options.shuffle else np.arange(n)
     if options.limit is not None:
-        if options.limit < 1:
-            raise ValueError(f"--limit must be at least 1, got {options.limit}")
         order = order[: options.limit]
+    kept = round(len(order) * options.test)
+    stream = _chosen(stream, order[: len(order) - kept], order[len(order) - kept :])
+    return _unit(stream) if options.unit_norm else stream
+
+
+def _check(options: Namespace) -> None:
+    if options.limit is not None and options.limit < 1:
+        raise ValueError(f"--limit must be at least 1, got {options.limit}")
     if not 0.0 <= options.test < 1.0:
         raise ValueError(f"--test must lie in [0, 1), got {options.test}")
-    kept = round(len(order) * options.test)
-    if kept:
-        test = (X[order[len(order) - kept :]], y[order[len(order) - kept :]])
-        order = order[: len(order) - kept]
-    if len(order) == n and not options.shuffle:
-        rows, labels = X, y
-    else:
-        rows, labels = X[order], y[order]
-    if options.unit_norm:
-        rows = _unit(rows)
-        test = None if test is None else (_unit(test[0]), test[1])
-    return Stream(rows, labels, name, test)
 
 
-def _unit(X: Any) -> Any:
+def _chosen(stream: Stream, order: Any, apart: Any) -> Stream:
+    X, y, name, test = stream
+    if len(apart):
+        test = X[apart], y[apart]
+    if len(order) < len(y) or (np.diff(order) != 1).any():  # else spare the copy
+        X, y = X[order], y[order]
+    return Stream(X, y, name, test)
+
+
+def _unit(stream: Stream) -> Stream:
     from sklearn.preprocessing import normalize
 
-    return normalize(X)
+    test = None if stream.test is None else (normalize(stream.test[0]), stream.test[1])
+    return stream._replace(X=normalize(stream.X), test=test)
 
 
 def _split(text: str | None) -> list[str] | None:

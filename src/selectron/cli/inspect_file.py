@@ -31,7 +31,7 @@ def inspect_file(options: Namespace) -> int:
         "labels asked": machine.n_asked,
         "updates": int(state.update.n_updates),
         "questions waiting": len(run.tickets.waiting),
-        "query state": {k: v for k, v in state.query._asdict().items()},
+        "query state": state.query._asdict(),
         "sha256": "matches",
     }
     if options.json != "-":

@@ -16,29 +16,66 @@ class Command(NamedTuple):
     options: str
     action: str
     help: str
-    examples: str
+    examples: list[str]
 
 
 COMMANDS = {
-    "demo": Command("demo", "add_demo", "demo", "the main job on a data set that ships along", """
-  selectron demo
-  selectron demo --plot demo.svg --json demo.json"""),
-    "run": Command("run", "add_run", "run", "run one learner over a file of rows", """
-  selectron run letters.csv --positive A --shuffle --test 0.2
-  selectron run mnist.npz --positive 4 --negative 7 --unit-norm --rules perceptron+margin:b=0.02
-  selectron run rcv1.svm.gz --rules half-step+balanced --seeds 5 --json - """),
-    "compare": Command("run", "add_compare", "compare", "several learners, and random controls", """
-  selectron compare mnist.npz default perceptron+margin:b=0.02 reflection+halving:patience=8,start=1 \\
-      --positive 4 --negative 7 --unit-norm --shuffle --limit 10000 --seeds 5 --plot compare.png"""),
-    "bound": Command("bound", "add_bound", "bound", "evaluate a theorem", """
-  selectron bound --list
-  selectron bound cbgz06.perceptron_mistakes b=0.5 max_norm=1 target_margin=0.1 hinge=0 comparator_norm=1"""),
-    "inspect": Command("inspect_file", "add_inspect", "inspect_file", "describe a saved learner", """
-  selectron inspect model.selectron"""),
-    "reproduce": Command("reproduce", "add_reproduce", "reproduce", "a table or figure of the papers", """
-  selectron reproduce --list
-  selectron reproduce dkm09-labels --plot dkm.png"""),
-}  # fmt: skip
+    "demo": Command(
+        "demo",
+        "add_demo",
+        "demo",
+        "run the main job on a data set that ships along",
+        ["selectron demo", "selectron demo --plot demo.svg --json demo.json"],
+    ),
+    "run": Command(
+        "run",
+        "add_run",
+        "run",
+        "run one learner over a file of rows",
+        [
+            "selectron run letters.csv --positive A --shuffle --test 0.2",
+            "selectron run mnist.npz --positive 4 --negative 7 --unit-norm",
+            "selectron run rcv1.svm.gz --rules half-step+balanced --seeds 5 --json -",
+        ],
+    ),
+    "compare": Command(
+        "run",
+        "add_compare",
+        "compare",
+        "compare learners with each other and with labels asked at random",
+        [
+            "selectron compare letters.csv default perceptron+margin:b=0.1 --positive A",
+            "selectron compare mnist.npz default reflection+halving:patience=8,start=1 "
+            "--positive 4 --negative 7 --unit-norm --limit 10000 --plot compare.png",
+        ],
+    ),
+    "bound": Command(
+        "bound",
+        "add_bound",
+        "bound",
+        "evaluate a theorem",
+        [
+            "selectron bound --list",
+            "selectron bound ng.novikoff max_norm=1 margin=0.1",
+            "selectron bound cbgz06.perceptron_mistakes b=0.5 max_norm=1 target_margin=0.1 "
+            "hinge=0 comparator_norm=1",
+        ],
+    ),
+    "inspect": Command(
+        "inspect_file",
+        "add_inspect",
+        "inspect_file",
+        "describe a saved learner",
+        ["selectron inspect model.selectron"],
+    ),
+    "reproduce": Command(
+        "reproduce",
+        "add_reproduce",
+        "reproduce",
+        "make a table or figure of the papers again",
+        ["selectron reproduce --list", "selectron reproduce dkm09-labels --plot dkm.png"],
+    ),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +111,7 @@ def _parser(arguments: Sequence[str] | None) -> ArgumentParser:
             name,
             help=command.help,
             description=f"{command.help[0].upper()}{command.help[1:]}.",
-            epilog=f"examples:{command.examples}",
+            epilog="\n  ".join(["examples:", *command.examples]),
             formatter_class=RawDescriptionHelpFormatter,
         )
         if name in given:  # the others' modules are not worth their loading time

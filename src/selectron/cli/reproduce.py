@@ -23,9 +23,9 @@ def reproduce(options: Namespace) -> int:
         for name, experiment in EXPERIMENTS.items():
             print(f"{name}: {experiment.summary}")
         return 0
-    experiment = EXPERIMENTS.get(options.name)
-    if experiment is None:
+    if options.name not in EXPERIMENTS:
         raise ValueError(f"unknown experiment {options.name!r}; known are {', '.join(EXPERIMENTS)}")
+    experiment = EXPERIMENTS[options.name]
     with progress(experiment.steps(options.seeds), options.name) as bar:
         result = experiment.run(options.seeds, lambda: bar.update(1))
     if options.json != "-":

@@ -84,7 +84,7 @@ def _gather(trace: Any, *, with_constant: bool) -> _Evidence:
     if with_constant:
         from scipy.sparse import csr_array, hstack  # noqa: PLC0415
 
-        seen = csr_array(hstack([seen, np.ones((len(chosen), 1))]))
+        seen = csr_array(hstack([seen, csr_array(np.ones((len(chosen), 1)))]))
     state = trace.learner._started().machine.state.update
     return _Evidence(
         seen,

@@ -36,20 +36,20 @@ def frontier(X: Any, signs: Vector) -> Iterator[Vector]:
 
 
 def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
-    """Return the u of the probability simplex with the least total hinge loss (a linear program)."""
+    """Return the u of the simplex with the least total hinge loss: a linear program."""
     from scipy.optimize import linprog  # noqa: PLC0415
     from scipy.sparse import csr_array, hstack, identity  # noqa: PLC0415
 
     n, d = X.shape
     # minimise Σ ξ subject to ξ_t >= γ - y_t u.x_t, ξ >= 0, u in the simplex
     signed = csr_array(X).multiply(signs[:, np.newaxis])
-    constraints = hstack([-signed, -identity(n)]).tocsr()
-    found = linprog(
+    constraints: Any = hstack([-signed, -identity(n)])
+    found: Any = linprog(
         np.concatenate([np.zeros(d), np.ones(n)]),
-        A_ub=constraints,
+        A_ub=constraints.tocsr(),
         b_ub=np.full(n, -target_margin),
         A_eq=np.concatenate([np.ones(d), np.zeros(n)])[np.newaxis],
-        b_eq=[1.0],
+        b_eq=np.ones(1),
     )
     u = np.clip(found.x[:d], 0.0, None) if found.x is not None else np.full(d, 1.0 / d)
     weights: Vector = u / u.sum()

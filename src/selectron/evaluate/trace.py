@@ -66,7 +66,7 @@ class Trace:
     @property
     def test_labels(self) -> NDArray[np.int64]:
         """Labels asked for up to each entry of `test_errors`."""
-        return np.cumsum(self.asked)[self.test_rounds - 1]
+        return np.cumsum(self.asked, dtype=np.int64)[self.test_rounds - 1]
 
     def labels_to_error(self, eps: float) -> int | None:
         """Return the labels asked when the test error first was at most eps, None if never."""

@@ -21,7 +21,7 @@ COARSE = np.array([0.1, 0.05, 0.02, 0.01])
 
 
 def patience(d: int) -> int:
-    """Return R = 3.5 ln d, which works best on the sphere; below 2 ln d the band closes too soon."""
+    """Return R = 3.5 ln d, best on the sphere; below 2 ln d the band closes too soon."""
     return ceil(3.5 * log(d))
 
 
@@ -110,7 +110,7 @@ def text(result: dict[str, Any]) -> str:
         "",
         "[DKM09]: labels of the modified Perceptron with its filter grow like d log(1/eps), up to "
         "log factors (Theorem 3);",
-        "the Perceptron needs at least of the order of (1/eps)^2 labels under any filter (Theorem 1).",
+        "the Perceptron needs at least the order of (1/eps)^2 under any filter (Theorem 1).",
     ]
     return "\n".join(lines)
 
@@ -136,7 +136,8 @@ def plot(result: dict[str, Any], path: Path) -> None:
         ]
         if shown:
             axes.plot(*zip(*shown, strict=True), styles[curve["learner"]], marker=".",
-                      color=colours[curve["d"]], label=f"{curve['learner']}, d = {curve['d']}")  # fmt: skip
+                      color=colours[curve["d"]],
+                      label=f"{curve['learner']}, d = {curve['d']}")  # fmt: skip
     axes.set(xscale="log", xlabel="error", ylabel="labels / d", ylim=(0, 150),
              title="Labels on the sphere: d log(1/ε) against a power of 1/ε")  # fmt: skip
     axes.invert_xaxis()

@@ -29,7 +29,8 @@ def error(target: Vector, weights: Vector) -> float:
 
 def points(rng: np.random.Generator, n: int, d: int) -> Matrix:
     X = rng.standard_normal((n, d))
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X
 
 
 def labels_by_streaming(
@@ -100,4 +101,5 @@ def _inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
             break
     across = rng.standard_normal(d)
     across -= (across @ axis) * axis
-    return margin * axis + np.sqrt(1.0 - margin * margin) * across / np.linalg.norm(across)
+    across *= np.sqrt(1.0 - margin * margin) / np.linalg.norm(across)
+    return across + margin * axis
