@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import cache
 from math import isfinite
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 from numpy.typing import NDArray
 
 from selectron.dispatch import digest
@@ -121,7 +121,7 @@ def compiled_pass(bodies: str) -> Kernel:
         pack(Learner(scaling, update, query), numbers)
         return t, status, n_asked
 
-    return cast(Kernel, run_pass)
+    return quietly(run_pass)
 
 
 @cache
@@ -158,7 +158,7 @@ def compiled_lesson(bodies: str) -> Kernel:
             pack(Learner(scaling, update, query), numbers)
         return status
 
-    return cast(Kernel, run_lesson)
+    return quietly(run_lesson)
 
 
 @cache
@@ -179,7 +179,19 @@ def compiled_margins(bodies: str) -> Kernel:
             margins[t] = forecast.margin
         return DONE
 
-    return cast(Kernel, run_margins)
+    return quietly(run_margins)
+
+
+def quietly(kernel: Kernel) -> Kernel:
+    """Keep plain Python from warning of what compiled code passes over: overflow, 0/0."""
+    if not config.DISABLE_JIT:
+        return kernel
+
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*args)
+
+    return call
 
 
 def rules_digest(learner: Learner) -> str:

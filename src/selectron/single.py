@@ -6,12 +6,12 @@ caller makes sure that x is a contiguous row of the right type and length.
 
 from functools import cache
 from math import isfinite, nan
-from typing import Any, cast
+from typing import Any
 
 from numba import config, njit, typeof
 
 from selectron.dispatch import Verb
-from selectron.loop import Kernel, Learner
+from selectron.loop import Kernel, Learner, quietly
 from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, Rows, SparseRow, sound
 from selectron.numeric.scalars import pack, unpack
@@ -47,7 +47,7 @@ def take_sparse(room: Csr, x: Vector) -> SparseRow:
 def entry_point(kernel: Any, *args: Any) -> Any:
     """Return the raw entry point of a kernel for arguments of exactly these types."""
     if config.DISABLE_JIT:
-        return kernel
+        return lambda *args: float(kernel(*args))
     kinds = tuple(typeof(argument) for argument in args)
     kernel.compile(kinds)
     return kernel.overloads[kinds].entry_point
@@ -65,7 +65,7 @@ def compiled_predict(bodies: str) -> Kernel:
         scaling, update, _query = unpack(learner, numbers)
         return glance(update, present(scaling, take(room, x))).margin
 
-    return cast(Kernel, predict_row)
+    return quietly(predict_row)
 
 
 @cache
@@ -94,7 +94,7 @@ def compiled_learn(bodies: str) -> Kernel:
         pack(Learner(scaling, update, query), numbers)
         return forecast.margin
 
-    return cast(Kernel, learn_row)
+    return quietly(learn_row)
 
 
 @cache
@@ -121,4 +121,4 @@ def compiled_ask(bodies: str) -> Kernel:
         pack(Learner(scaling, update, query), numbers)
         return forecast.margin
 
-    return cast(Kernel, ask_row)
+    return quietly(ask_row)

@@ -39,9 +39,8 @@ class Labels:
         listed = list(classes)
         # For one row at a time: the names by side of the margin, and the signs by name.
         self.names_by_side = (listed[0], listed[-1]) if listed else ()
-        self.signs_by_name: dict[Any, float] = dict(
-            zip(classes.tolist(), (-1.0, 1.0), strict=False)
-        )
+        signs: dict[Any, float] = dict(zip(classes.tolist(), (-1.0, 1.0), strict=False))
+        self.signs_by_name = signs
 
     def copy(self) -> "Labels":
         twin = Labels()
@@ -106,6 +105,10 @@ def read_labels(y: Any, n: int) -> NDArray[Any]:
 
 def found_classes(y: NDArray[Any]) -> NDArray[Any]:
     """Return the sorted classes of an array of labels."""
+    if y.dtype.kind in "biu" and len(y):  # without sorting, as long as there are two
+        low, high = y.min(), y.max()
+        if ((y == low) | (y == high)).all():
+            return np.unique([low, high])
     if y.dtype.kind == "f" and not (np.isfinite(y).all() and (y == np.round(y)).all()):
         if not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity: every label must be a class")

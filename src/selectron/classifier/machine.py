@@ -124,7 +124,7 @@ class Machine:
             )
             position = start + moved
             self.n_seen = origin + position
-            self.n_asked += n_asked
+            self.n_asked += int(n_asked)
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
 

@@ -7,15 +7,15 @@ from types import ModuleType
 from typing import Any
 
 from selectron import bounds
-from selectron.cli.output import write_json
+from selectron.cli.output import check_outputs, write_json
 
 
 def theorems() -> dict[str, Callable[..., Any]]:
     """Return every bound by paper and name: `cbgz06.perceptron_mistakes`."""
     return {
         f"{paper}.{name}": function
-        for paper, module in inspect.getmembers(bounds, inspect.ismodule)
-        for name, function in _functions(module)
+        for paper in bounds.__all__
+        for name, function in _functions(getattr(bounds, paper))
     }
 
 
@@ -35,12 +35,10 @@ def add_bound(parser: ArgumentParser) -> None:
 
 
 def bound(options: Namespace) -> int:
+    check_outputs(options)
     known = theorems()
     if options.list or options.theorem is None:
-        for name, function in known.items():
-            print(f"{name}({', '.join(inspect.signature(function).parameters)})")
-            print(f"    {_first_line(function)}")
-        return 0
+        return _tell_all(known, options.json)
     if options.theorem not in known:
         raise ValueError(f"unknown theorem {options.theorem!r}; selectron bound --list names them")
     function = known[options.theorem]
@@ -49,6 +47,15 @@ def bound(options: Namespace) -> int:
     if options.json != "-":
         print(f"{_first_line(function)}\n{options.theorem} = {_shown(value)}")
     write_json({"theorem": options.theorem, "arguments": arguments, "value": value}, options.json)
+    return 0
+
+
+def _tell_all(known: dict[str, Callable[..., Any]], target: str | None) -> int:
+    names = {name: list(inspect.signature(function).parameters) for name, function in known.items()}
+    if target != "-":
+        for name, function in known.items():
+            print(f"{name}({', '.join(names[name])})\n    {_first_line(function)}")
+    write_json(names, target)
     return 0
 
 
@@ -64,6 +71,8 @@ def _arguments(function: Callable[..., Any], given: list[str]) -> dict[str, Any]
         except ValueError:
             raise ValueError(f"{name}={text!r} is not a number") from None
         is_list = "Sequence" in str(names[name].annotation)
+        if not is_list and len(numbers) > 1:
+            raise ValueError(f"{name} takes one number, got {text}")
         arguments[name] = numbers if is_list else _whole(numbers[0])
     missing = [n for n, p in names.items() if p.default is p.empty and n not in arguments]
     if missing:

@@ -16,26 +16,30 @@ def add_data_options(parser: ArgumentParser) -> None:
     parser.add_argument("--positive", metavar="A,B", help="classes of the positive side")
     parser.add_argument("--negative", metavar="C", help="classes of the negative side [all others]")
     parser.add_argument("--unit-norm", action="store_true", help="scale every row to length one")
-    parser.add_argument("--shuffle", action="store_true", help="shuffle the rows by the seed")
+    parser.add_argument("--shuffle", action="store_true", help="shuffle the rows, anew each seed")
     parser.add_argument("--limit", type=int, metavar="N", help="use the first N rows only")
     parser.add_argument("--test", type=float, default=0.0, metavar="SHARE",
                         help="keep this share of the rows apart to test on")  # fmt: skip
 
 
-def load(options: Namespace, seed: int) -> Stream:
-    """Read the stream as the options say."""
+def read(options: Namespace) -> Stream:
+    """Read the whole stream, its two classes chosen."""
     _check(options)
-    read = read_stream(options.data, options.target)
-    stream = two_classes(read, _split(options.positive), _split(options.negative))
+    found = read_stream(options.data, options.target)
+    stream = two_classes(found, _split(options.positive), _split(options.negative))
+    if stream.X.shape[0] != len(stream.y):
+        raise ValueError(f"{options.data}: {stream.X.shape[0]} rows but {len(stream.y)} labels")
+    return _unit(stream) if options.unit_norm else stream
+
+
+def arranged(stream: Stream, options: Namespace, seed: int) -> Stream:
+    """Return the rows in the order of this seed, cut and split as the options say."""
     n = len(stream.y)
-    if stream.X.shape[0] != n:
-        raise ValueError(f"{options.data}: {stream.X.shape[0]} rows but {n} labels")
     order = np.random.default_rng(seed).permutation(n) if options.shuffle else np.arange(n)
     if options.limit is not None:
         order = order[: options.limit]
     kept = round(len(order) * options.test)
-    stream = _chosen(stream, order[: len(order) - kept], order[len(order) - kept :])
-    return _unit(stream) if options.unit_norm else stream
+    return _chosen(stream, order[: len(order) - kept], order[len(order) - kept :])
 
 
 def _check(options: Namespace) -> None:

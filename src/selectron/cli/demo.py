@@ -1,15 +1,16 @@
 """`selectron demo`: the main job on a data set that comes with scikit-learn."""
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 import numpy as np
 
-from selectron.cli.output import progress, table, write_json
-from selectron.cli.report import HEAD, control_of, judge
+from selectron import SelectiveClassifier
+from selectron.cli.output import check_outputs, progress, table, write_json
+from selectron.cli.report import HEAD, Result, control_of, judge
 from selectron.cli.rules import learner_of
 from selectron.streams import Stream
 
+NAME = "scikit-learn's digits, {1, 4, 7} v the rest"
 PAIRS = ("default", "perceptron+margin:b=0.1", "perceptron+always")
 SEEDS = range(5)
 
@@ -21,36 +22,36 @@ def add_demo(parser: ArgumentParser) -> None:
 
 
 def demo(options: Namespace) -> int:
-    stream = _digits()
+    check_outputs(options)
     results = []
     with progress(len(SEEDS) * (len(PAIRS) + 1), "runs") as bar:
+
+        def judged(name: str, learner: SelectiveClassifier) -> Result:
+            return judge(name, learner, _digits, SEEDS, lambda: bar.update(1), curves=True)
+
         for text in PAIRS:
-            learner = learner_of(text)
-            results.append(judge(text, learner, stream, SEEDS, lambda: bar.update(1), curves=True))
+            results.append(judged(text, learner_of(text)))
         random = control_of(results[0], learner_of("default"))
-        results.append(
-            judge("default, at random", random, stream, SEEDS, lambda: bar.update(1), curves=True)
-        )
+        results.append(judged("default, at random", random))
     from selectron.evaluate import plot_curves
 
-    plot = Path(options.plot)
-    plot_curves({r.name: r.traces[0] for r in results}, plot, title=stream.name)
+    plot_curves({result.name: result.trace for result in results}, options.plot, title=NAME)
     if options.json != "-":
-        n, d = stream.X.shape
-        print(f"{stream.name}: {n:,} rows of {d} features, {len(SEEDS)} seeds\n")
+        n, d = results[0].rounds, results[0].learner.n_features_in_
+        print(f"{NAME}: {n:,} rows of {d} features, {len(SEEDS)} orders\n")
         print(table(HEAD, [result.row() for result in results]))
-        print(f"\n{PAIRS[1]}: {results[1].traces[0].certificate()}")
-        print(f"plot: {plot}")
-    write_json({"data": stream.name, "results": [r.as_json() for r in results]}, options.json)
+        print(f"\n{results[1].name}: {results[1].certificate}")
+        print(f"plot: {options.plot}")
+    if options.json:
+        write_json({"data": NAME, "results": [r.as_json() for r in results]}, options.json)
     return 0
 
 
-def _digits() -> Stream:
+def _digits(seed: int) -> Stream:
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    order = np.random.default_rng(0).permutation(len(y))
+    order = np.random.default_rng(seed).permutation(len(y))
     X, y = X[order], np.isin(y[order], (1, 4, 7))
-    return Stream(X[:1297], y[:1297], "scikit-learn's digits, {1, 4, 7} v the rest",
-                  (X[1297:], y[1297:]))  # fmt: skip
+    return Stream(X[:1297], y[:1297], NAME, (X[1297:], y[1297:]))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from selectron.classifier.store import read
-from selectron.cli.output import write_json
+from selectron.cli.output import check_outputs, write_json
 
 
 def add_inspect(parser: ArgumentParser) -> None:
@@ -14,6 +14,7 @@ def add_inspect(parser: ArgumentParser) -> None:
 
 
 def inspect_file(options: Namespace) -> int:
+    check_outputs(options)
     path = Path(options.file)
     run, _ = read(path)
     machine, state = run.machine, run.machine.state

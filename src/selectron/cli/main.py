@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from selectron import __version__
 
@@ -78,10 +78,17 @@ COMMANDS = {
 }
 
 
+class OneLineParser(ArgumentParser):
+    """A parser that does not print its usage above an error."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"selectron: {message}; see {self.prog} --help\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; errors are one line and exit code 2, Ctrl-C is 130."""
-    options = _parser(arguments).parse_args(arguments)
     try:
+        options = _parser(arguments).parse_args(arguments)
         return int(options.action(options))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -93,13 +100,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"selectron: {missing} is not installed: pip install 'selectron[plot,tables]'",
               file=sys.stderr)  # fmt: skip
         return 2
+    except ArithmeticError:
+        print("selectron: a number is too large or too small to compute with", file=sys.stderr)
+        return 2
     except (ValueError, TypeError, OSError) as error:
         print(f"selectron: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
 
 
 def _parser(arguments: Sequence[str] | None) -> ArgumentParser:
-    parser = ArgumentParser(
+    parser = OneLineParser(
         prog="selectron",
         description="Learn a classifier from a stream, asking for as few labels as possible.",
     )

@@ -2,11 +2,15 @@
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -24,6 +28,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join([line(head), "  ".join("-" * w for w in widths), *map(line, cells)])
 
 
+def check_outputs(options: Namespace) -> None:
+    """Refuse a file that cannot be written before any work is done for it."""
+    targets = {name: getattr(options, name, None) for name in ("json", "plot", "save")}
+    for name, target in targets.items():
+        if target not in (None, "-") and not Path(target).absolute().parent.is_dir():
+            raise ValueError(f"--{name} {target}: there is no such folder; make it first")
+    plot = targets["plot"]
+    if plot is not None:
+        if Path(plot).suffix.lower() not in PICTURES:
+            raise ValueError(f"--plot {plot}: end its name in one of {', '.join(PICTURES)}")
+        if find_spec("matplotlib") is None:
+            raise ModuleNotFoundError(name="matplotlib")
+
+
 def write_json(result: Any, target: str | None) -> None:
     """Write the result to a file, whole or not at all, or to standard output for '-'."""
     if target is None:
@@ -34,8 +52,11 @@ def write_json(result: Any, target: str | None) -> None:
         return
     path = Path(target)
     beside = path.with_name(f".{path.name}.part")
-    beside.write_text(text + "\n")
-    beside.replace(path)
+    try:
+        beside.write_text(text + "\n")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def progress(total: int, what: str) -> Any:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from selectron import SelectiveClassifier
-from selectron.evaluate import Trace, progressive
+from selectron.evaluate import Certificate, Trace, progressive
 from selectron.queries import Uniform
 from selectron.streams import Stream
 
@@ -16,66 +17,81 @@ HEAD = ("learner", "labels", "of the rows", "mistakes", "stream error", "test er
 
 @dataclass(frozen=True)
 class Result:
-    """One learner on one stream, with several seeds."""
+    """One learner with several seeds: numbers of every run, the first trace, the last learner."""
 
     name: str
-    traces: list[Trace]
-    final_errors: list[float]
+    rounds: int
+    labels: list[int]
+    mistakes: list[int]
+    updates: list[int]
+    test_errors: list[float]
+    trace: Trace
+    learner: SelectiveClassifier
 
     def row(self) -> list[Any]:
-        asked = [trace.n_asked for trace in self.traces]
-        errors = [trace.error for trace in self.traces]
         return [
             self.name,
-            _spread(asked, 0),
-            f"{100 * np.mean(asked) / len(self.traces[0]):.2f} %",
-            _spread([trace.n_mistakes for trace in self.traces], 0),
-            _spread(errors, 4),
-            _spread(self.final_errors, 4) if self.final_errors else None,
-            _spread([trace.n_updates for trace in self.traces], 0),
+            _spread(self.labels, 0),
+            f"{100 * self.rate:.2f} %",
+            _spread(self.mistakes, 0),
+            _spread([mistakes / self.rounds for mistakes in self.mistakes], 4),
+            _spread(self.test_errors, 4) if self.test_errors else None,
+            _spread(self.updates, 0),
         ]
 
     def as_json(self) -> dict[str, Any]:
         return {
             "learner": self.name,
-            "rounds": len(self.traces[0]),
-            "labels": [trace.n_asked for trace in self.traces],
-            "mistakes": [trace.n_mistakes for trace in self.traces],
-            "updates": [trace.n_updates for trace in self.traces],
-            "test_error": self.final_errors or None,
-            "certificate": str(self.traces[0].certificate()),
+            "rounds": self.rounds,
+            "labels": self.labels,
+            "mistakes": self.mistakes,
+            "updates": self.updates,
+            "test_error": self.test_errors or None,
+            "certificate": str(self.certificate),
         }
 
     @property
     def rate(self) -> float:
-        return float(np.mean([trace.asked.mean() for trace in self.traces]))
+        return float(np.mean(self.labels)) / self.rounds
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Of the first seed: finding its comparator takes a while."""
+        return self.trace.certificate()
 
 
 def judge(
     name: str,
     learner: SelectiveClassifier,
-    stream: Stream,
+    stream_of: Callable[[int], Stream],
     seeds: range,
     tick: Callable[[], Any],
     *,
     curves: bool = False,
 ) -> Result:
     """Run the learner once a seed; the test error is taken at the end, or along the way."""
-    traces, errors = [], []
+    labels, mistakes, updates, errors = [], [], [], []
+    first = None
     for seed in seeds:
+        stream = stream_of(seed)
         test = stream.test if curves else None
         trace = progressive(learner, stream.X, stream.y, seed=seed, test=test)
-        traces.append(trace)
+        if first is None:  # the others are let go: each of them holds its rows
+            first = trace
+        labels.append(trace.n_asked)
+        mistakes.append(trace.n_mistakes)
+        updates.append(trace.n_updates)
         if stream.test is not None:
             X_test, y_test = stream.test
             errors.append(float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test))))
         tick()
-    return Result(name, traces, errors)
+    assert first is not None
+    return Result(name, len(first), labels, mistakes, updates, errors, first, trace.learner)
 
 
 def control_of(result: Result, learner: SelectiveClassifier) -> SelectiveClassifier:
     """Return the same learner asking for the same share of labels at random."""
-    rules = result.traces[0].learner.rules_
+    rules = result.learner.rules_
     params = learner.get_params() | {
         "query": Uniform(rate=min(1.0, max(result.rate, 1e-9))),
         "update": rules.update,

@@ -4,7 +4,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from selectron.cli.output import progress, write_json
+from selectron.cli.output import check_outputs, progress, write_json
 from selectron.experiments import EXPERIMENTS
 
 
@@ -19,12 +19,17 @@ def add_reproduce(parser: ArgumentParser) -> None:
 
 
 def reproduce(options: Namespace) -> int:
+    check_outputs(options)
     if options.list or options.name is None:
-        for name, experiment in EXPERIMENTS.items():
-            print(f"{name}: {experiment.summary}")
+        summaries = {name: experiment.summary for name, experiment in EXPERIMENTS.items()}
+        if options.json != "-":
+            print("\n".join(f"{name}: {summary}" for name, summary in summaries.items()))
+        write_json(summaries, options.json)
         return 0
     if options.name not in EXPERIMENTS:
         raise ValueError(f"unknown experiment {options.name!r}; known are {', '.join(EXPERIMENTS)}")
+    if options.seeds is not None and options.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     experiment = EXPERIMENTS[options.name]
     with progress(experiment.steps(options.seeds), options.name) as bar:
         result = experiment.run(options.seeds, lambda: bar.update(1))

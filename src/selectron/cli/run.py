@@ -3,11 +3,10 @@
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from selectron.cli.data import add_data_options, load
-from selectron.cli.output import progress, table, write_json
+from selectron.cli.data import add_data_options, arranged, read
+from selectron.cli.output import check_outputs, progress, table, write_json
 from selectron.cli.report import HEAD, Result, control_of, judge
 from selectron.cli.rules import EXAMPLES, learner_of
-from selectron.streams import Stream
 
 
 def add_run(parser: ArgumentParser) -> None:
@@ -34,66 +33,62 @@ def _add_common(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    stream, results, learners = _judge_all(options, [options.rules], control=False)
+    name, results = _judge_all(options, [options.rules], control=False)
     if options.save:
-        learners[-1].traces[-1].learner.save(options.save)
-    return _tell(options, stream, results)
+        results[-1].learner.save(options.save)
+    return _tell(options, name, results)
 
 
 def compare(options: Namespace) -> int:
-    stream, results, _ = _judge_all(options, options.rules, control=not options.no_control)
-    return _tell(options, stream, results)
+    return _tell(options, *_judge_all(options, options.rules, control=not options.no_control))
 
 
-def _judge_all(
-    options: Namespace, rules: list[str], *, control: bool
-) -> tuple[Stream, list[Result], list[Result]]:
+def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[str, list[Result]]:
     if options.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
+    check_outputs(options)
     learners = {text: learner_of(text, fit_intercept=options.intercept) for text in rules}
-    stream = load(options, options.seed)
+    stream = read(options)
     seeds = range(options.seed, options.seed + options.seeds)
-    curves = options.plot is not None
     results: list[Result] = []
     with progress(len(learners) * len(seeds) * (1 + control), "runs") as bar:
+
+        def judged(name: str, learner: Any) -> Result:
+            return judge(
+                name,
+                learner,
+                lambda seed: arranged(stream, options, seed),
+                seeds,
+                lambda: bar.update(1),
+                curves=options.plot is not None,
+            )
+
         for text, learner in learners.items():
-            result = judge(text, learner, stream, seeds, lambda: bar.update(1), curves=curves)
-            results.append(result)
+            results.append(judged(text, learner))
             if control:
-                random = control_of(result, learner)
-                name = f"{text}, at random"
-                results.append(
-                    judge(name, random, stream, seeds, lambda: bar.update(1), curves=curves)
-                )
-    return stream, results, results
+                random = control_of(results[-1], learner)
+                results.append(judged(f"{text}, at random", random))
+    return stream.name, results
 
 
-def _tell(options: Namespace, stream: Stream, results: list[Result]) -> int:
+def _tell(options: Namespace, name: str, results: list[Result]) -> int:
     quiet = options.json == "-"
+    n, d = results[0].rounds, results[0].learner.n_features_in_
     if not quiet:
-        n, d = stream.X.shape
-        print(f"{stream.name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)\n")
+        print(f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)\n")
         print(table(HEAD, [result.row() for result in results]))
         for result in results:
-            print(f"\n{result.name}: {result.traces[0].certificate()}", end="")
+            print(f"\n{result.name}: {result.certificate}", end="")
         print()
     if options.plot:
         from selectron.evaluate import plot_curves
 
-        traces = {result.name: result.traces[0] for result in results}
-        plot_curves(traces, options.plot, title=stream.name)
+        traces = {result.name: result.trace for result in results}
+        plot_curves(traces, options.plot, title=name)
         if not quiet:
             print(f"\nplot: {options.plot}")
-    write_json(_as_json(options, stream, results), options.json)
+    if options.json:
+        seeds = list(range(options.seed, options.seed + options.seeds))
+        facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
+        write_json(facts | {"results": [result.as_json() for result in results]}, options.json)
     return 0
-
-
-def _as_json(options: Namespace, stream: Stream, results: list[Result]) -> dict[str, Any]:
-    n, d = stream.X.shape
-    return {
-        "data": stream.name,
-        "rows": n,
-        "features": d,
-        "seeds": list(range(options.seed, options.seed + options.seeds)),
-        "results": [result.as_json() for result in results],
-    }

@@ -10,8 +10,10 @@ import numpy as np
 from selectron.bounds import cbgz06, ss05
 from selectron.evaluate.comparators import (
     frontier,
+    given_comparator,
     hinge_losses,
     inverse_root,
+    on_simplex,
     simplex_comparator,
 )
 from selectron.numeric.arrays import Vector
@@ -72,7 +74,11 @@ def certify(trace: Any, comparator: Any = None) -> Certificate:
             f"no worst-case theorem covers {update.label} with {query.label}{presented}",
         )
     evidence = _gather(trace, with_constant=isinstance(scaling, Intercept))
-    return judge(trace.n_mistakes, evidence, update, query, comparator)
+    certificate = judge(trace.n_mistakes, evidence, update, query, comparator)
+    if certificate.bound == inf:
+        why = f"{certificate.theorem} has no comparator for these rows"
+        return Certificate(trace.n_mistakes, None, why)
+    return certificate
 
 
 def _gather(trace: Any, *, with_constant: bool) -> _Evidence:
@@ -121,7 +127,7 @@ def _least(
 def _candidates(evidence: _Evidence, comparator: Any) -> Any:
     if comparator is None:
         return frontier(evidence.X, evidence.signs)
-    u = np.asarray(comparator, float)
+    u = given_comparator(comparator, evidence.X.shape[1])
     return [u / np.linalg.norm(u) * scale for scale in np.logspace(-4, 4, 81)]
 
 
@@ -166,7 +172,8 @@ def _every_label(
 ) -> Certificate:
     """Take the least of the D1 and D2 bounds, less what the margin errors pay for."""
     r = update.r if isinstance(update, Ballseptron) else 0.0
-    best = Certificate(mistakes, inf, "[SS05] Theorem 2")
+    reach = "[SS05], which wants r < (√2 - 1)γ and γ at most the longest row,"
+    best = Certificate(mistakes, inf, reach)
     for u in _candidates(evidence, comparator):
         length = float(np.linalg.norm(u))
         if length == 0.0 or not r * length < np.sqrt(2.0) - 1.0 or evidence.max_norm * length < 1.0:
@@ -234,6 +241,8 @@ def _winnow(
     mistakes: int, evidence: _Evidence, update: Winnow, query: Margin, comparator: Any
 ) -> Certificate:
     X, d = evidence.X, evidence.X.shape[1]
+    if comparator is not None:
+        comparator = on_simplex(given_comparator(comparator, d), balanced=update.balanced)
     if update.balanced:
         from scipy.sparse import csr_array, hstack  # noqa: PLC0415
 
@@ -241,7 +250,7 @@ def _winnow(
     # Theorem 4 ties η = 2(1 - α)γ/X² and b = αγ: solve for γ and α.
     gamma = query.b + update.eta * evidence.max_entry**2 / 2.0
     u = simplex_comparator(X, evidence.signs, gamma) if comparator is None else comparator
-    hinge = float(hinge_losses(X, evidence.signs, np.asarray(u, float), gamma).sum())
+    hinge = float(hinge_losses(X, evidence.signs, u, gamma).sum())
     bound = cbgz06.winnow_mistakes(
         alpha=query.b / gamma,
         target_margin=gamma,

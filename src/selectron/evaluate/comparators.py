@@ -56,6 +56,31 @@ def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
     return weights
 
 
+def given_comparator(comparator: Any, d: int) -> Vector:
+    """Return the comparator of a user as d weights."""
+    u: Vector = np.asarray(comparator, float).reshape(-1)
+    if len(u) != d:
+        raise ValueError(
+            f"the comparator has {len(u)} weights and the update rule sees {d} features: give one "
+            "for each, the intercept last"
+        )
+    if not (np.isfinite(u).all() and u.any()):
+        raise ValueError(f"the comparator must be finite and not 0, got {comparator!r}")
+    return u
+
+
+def on_simplex(u: Vector, *, balanced: bool) -> Vector:
+    """Check that u is a distribution; for balanced rows, make one of any u with |u|₁ <= 1."""
+    spare = 1.0 - float(np.abs(u).sum())
+    if balanced and spare > -1e-9:
+        rest = max(spare, 0.0) / (2 * len(u))
+        return np.concatenate([np.maximum(u, 0.0) + rest, np.maximum(-u, 0.0) + rest])
+    if balanced or (u < 0.0).any() or abs(spare) > 1e-9:
+        wanted = "absolute weights that sum to 1 at most" if balanced else "a distribution"
+        raise ValueError(f"[CBGZ06] Theorem 4 compares with {wanted}, got {u.tolist()}")
+    return u
+
+
 def hinge_losses(X: Any, signs: Vector, u: Vector, target_margin: float = 1.0) -> Vector:
     losses: Vector = np.maximum(0.0, target_margin - signs * np.asarray(X @ u).reshape(-1))
     return losses

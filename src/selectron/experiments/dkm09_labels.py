@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.evaluate.plots import write_figure
 from selectron.experiments.registry import Experiment
 from selectron.experiments.sphere import labels_by_streaming, labels_inside_the_band
 from selectron.numeric.arrays import Vector
@@ -143,7 +144,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
     axes.invert_xaxis()
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7, ncols=2)
-    figure.savefig(path, dpi=120)
+    write_figure(figure, path)
 
 
 DKM09_LABELS = Experiment(

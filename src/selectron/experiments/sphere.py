@@ -71,6 +71,8 @@ def labels_inside_the_band(
     Only the rows inside are drawn, from their exact distribution, so that the millions between two
     questions at an error of one in a million cost nothing.
     """
+    if d < 3:
+        raise ValueError(f"the band is drawn from its density, which is for d >= 3, got {d=}")
     rng = np.random.default_rng(seed)
     target = points(rng, 1, d)[0]
     machine = Machine(Rules(Raw(), update, query), d, np.dtype(np.float64), seed)
@@ -97,7 +99,7 @@ def _inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
     width = min(width, 1.0)
     while True:  # the margin has density (1 - m²)^((d - 3)/2)
         margin = rng.uniform(-width, width)
-        if d < 3 or rng.random() <= (1.0 - margin * margin) ** ((d - 3) / 2):
+        if rng.random() <= (1.0 - margin * margin) ** ((d - 3) / 2):
             break
     across = rng.standard_normal(d)
     across -= (across @ axis) * axis

@@ -41,8 +41,8 @@ def exponential(x: float) -> float:
 
     Examples
     --------
-    >>> print(exponential(1.0), exponential(0.0), exponential(-1e6))
-    2.718281828459045 1.0 0.0
+    >>> print(exponential(2.0), exponential(0.0), exponential(-1e6))
+    7.38905609893065 1.0 0.0
     """
     inside = np.float64(LARGEST if x > LARGEST else (SMALLEST if x < SMALLEST else x))
     shifted = np.float64(inside * LOG2_E + ROUNDER)

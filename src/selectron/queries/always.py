@@ -17,7 +17,19 @@ from selectron.spec import FRACTION, Spec
 
 @dataclass(frozen=True)
 class Always(Spec):
-    """Ask for every label."""
+    """Ask for every label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Perceptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Perceptron(), Always(), random_state=0)
+    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
+    [1.0, 1.0, 1.0]
+    """
 
     def begin(self, d: int) -> "UniformState":
         return UniformState(1.0)
@@ -31,6 +43,17 @@ class Uniform(Spec):
     ----------
     rate : float
         Probability of asking, in (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Uniform
+    >>> from selectron.updates import Perceptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Perceptron(), Uniform(rate=0.25), random_state=0)
+    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
+    [0.25, 0.25, 0.25]
     """
 
     rate: float = 0.1

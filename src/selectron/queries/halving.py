@@ -22,6 +22,17 @@ class Halving(Spec):
         below 2 ln d the band closes before its time.
     start : "1/sqrt(d)" or float
         The first s: [DKM09] begins with 1/√d, [Mon06] with 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Halving
+    >>> from selectron.updates import Perceptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Perceptron(), Halving(start=0.5), random_state=0)
+    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
+    [0.0, 0.0, 1.0]
     """
 
     patience: int = 16
@@ -56,6 +67,8 @@ advance.of(HalvingState)(unmoved_by_choice)
 
 @observe.of(HalvingState)
 def halving_observe(query: HalvingState, x: Row, forecast: Forecast, y: float) -> HalvingState:
+    if forecast.norm == 0.0:  # the label that makes the first hypothesis answers no question
+        return query
     if y * forecast.margin < 0.0:
         return HalvingState(query.threshold, query.patience, 0)
     if query.streak + 1 < query.patience:

@@ -24,6 +24,17 @@ class Margin(Spec):
     ----------
     b : float
         > 0, in the unit of the margin: at |p̂| = b every second label is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Margin
+    >>> from selectron.updates import Perceptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0)
+    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
+    [0.33, 0.33, 0.71]
     """
 
     b: float = 0.5
@@ -57,6 +68,17 @@ class SecondOrderMargin(Spec):
     ----------
     b : float
         > 0, in the unit of the margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import SecondOrderMargin
+    >>> from selectron.updates import SecondOrder
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(SecondOrder(), SecondOrderMargin(b=0.5), random_state=0)
+    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
+    [0.55, 0.55, 0.88]
     """
 
     b: float = 0.5
@@ -94,6 +116,17 @@ class AdaptiveMargin(Spec):
     ----------
     beta : float
         > 0; on unit rows at least the share β/(1 + β) of the labels is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import AdaptiveMargin
+    >>> from selectron.updates import Perceptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Perceptron(), AdaptiveMargin(beta=1.0), random_state=0)
+    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
+    [0.63, 0.63, 0.9]
     """
 
     beta: float = 1.0

@@ -54,6 +54,20 @@ class Balanced(Spec):
         >= 0: how fast it opens when nothing is asked.
     start : float
         The first threshold; 0 takes half the certainty of the first row after the first label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.evaluate import progressive
+    >>> from selectron.queries import Balanced
+    >>> from selectron.updates import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((2000, 5))
+    >>> y = X @ rng.standard_normal(5) > 0
+    >>> trace = progressive(SelectiveClassifier(Ridge(), Balanced()), X, y)
+    >>> print(trace.n_asked, round(trace.error, 4))
+    0 0
     """
 
     rho: float = 0.45
@@ -122,6 +136,20 @@ class RateTracking(Spec):
         Share in (0, 1] of the rows to ask.
     step : float
         > 0: how fast the threshold follows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.evaluate import progressive
+    >>> from selectron.queries import RateTracking
+    >>> from selectron.updates import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((2000, 5))
+    >>> y = X @ rng.standard_normal(5) > 0
+    >>> trace = progressive(SelectiveClassifier(Ridge(), RateTracking(rate=0.1)), X, y)
+    >>> print(trace.n_asked, round(trace.error, 4))
+    188 0.0225
     """
 
     rate: float = 0.08

@@ -1,7 +1,7 @@
 """Online centring: directions from the running mean, with a bias feature. No labels needed."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,6 +26,18 @@ class Centred(Spec):
         The last feature of every row, >= 0.
     warmup : int
         Rows that only teach the mean before the first label is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.numeric.rows import DenseRow
+    >>> from selectron.protocol import absorb, present
+    >>> from selectron.scalings import Centred
+    >>> scaling = Centred().begin(2, np.float64)
+    >>> for x in ([3.0, 4.0], [8.0, 6.0]):
+    ...     scaling = absorb(scaling, DenseRow(np.array(x)))
+    >>> present(scaling, DenseRow(np.array([3.0, 4.0]))).values.round(3).tolist()
+    [-0.707, 0.707, 0.5]
     """
 
     bias: float = 0.5
@@ -69,6 +81,8 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
     n_rows = scaling.n_rows + 1
     mean, buffer = scaling.mean, scaling.buffer
     size = sqrt(square_norm(x))
+    if size - size != 0.0:  # NaN or infinity: the pass will refuse the row
+        return scaling
     scale = 1.0 / size if size > 0.0 else 0.0
     spread(x, buffer)
     for i in range(len(mean)):
@@ -81,6 +95,9 @@ def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     mean, buffer = scaling.mean, scaling.buffer
     d = len(mean)
     size = sqrt(square_norm(x))
+    if size - size != 0.0:  # must reach the margin, where the pass looks for it
+        buffer[:] = nan
+        return DenseRow(buffer)
     scale = 1.0 / size if size > 0.0 else 0.0
     spread(x, buffer)
     for i in range(d):
@@ -91,9 +108,6 @@ def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     for i in range(d):
         buffer[i] *= shrink
     buffer[d] = scaling.bias
-    # NaN and infinity must reach the margin, where the pass looks for them.
-    if size - size != 0.0:
-        buffer[0] = size - size
     return DenseRow(buffer)
 
 

@@ -15,7 +15,18 @@ from selectron.spec import Spec
 
 @dataclass(frozen=True)
 class Intercept(Spec):
-    """Append the feature 1 to every row."""
+    """Append the feature 1 to every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.numeric.rows import DenseRow
+    >>> from selectron.protocol import present
+    >>> from selectron.scalings import Intercept
+    >>> scaling = Intercept().begin(2, np.float64)
+    >>> present(scaling, DenseRow(np.array([3.0, 4.0]))).values.tolist()
+    [3.0, 4.0, 1.0]
+    """
 
     def width(self, d: int) -> int:
         return d + 1

@@ -13,7 +13,18 @@ from selectron.spec import Spec
 
 @dataclass(frozen=True)
 class Raw(Spec):
-    """Hand every row to the update rule as it is."""
+    """Hand every row to the update rule as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.numeric.rows import DenseRow
+    >>> from selectron.protocol import present
+    >>> from selectron.scalings import Raw
+    >>> scaling = Raw().begin(2, np.float64)
+    >>> present(scaling, DenseRow(np.array([3.0, 4.0]))).values.tolist()
+    [3.0, 4.0]
+    """
 
     def width(self, d: int) -> int:
         return d

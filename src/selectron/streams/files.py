@@ -1,13 +1,17 @@
 """Read rows and labels from a file: npz, svmlight, CSV or Parquet, by its name."""
 
+import zlib
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
 TARGET_NAMES = ("y", "label", "labels", "target", "class")
 PAIRS = (("X", "y"), ("x", "y"), ("x_train", "y_train"), ("X_train", "y_train"))
 TEST_PAIRS = (("x_test", "y_test"), ("X_test", "y_test"))
+UNREADABLE = (ValueError, EOFError, BadZipFile, BadGzipFile, zlib.error)
 
 
 class Stream(NamedTuple):
@@ -16,6 +20,14 @@ class Stream(NamedTuple):
     X: Any
     y: Any
     name: str
+    test: Any = None
+
+
+class Content(NamedTuple):
+    """What a reader finds in a file."""
+
+    X: Any
+    y: Any
     test: Any = None
 
 
@@ -33,31 +45,47 @@ def read_stream(path: str | Path, target: str | None = None) -> Stream:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
-    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    reader = READERS.get(kind)
+    name, _, kind = path.name.removesuffix(".gz").rpartition(".")
+    reader = READERS.get(kind.lower())
     if reader is None:
         raise ValueError(f"{path}: cannot read .{kind} files; pass one of {', '.join(READERS)}")
-    return reader(path, target)
+    try:
+        X, y, test = reader(path, target)
+    except UNREADABLE as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Stream(X, y, name, test)
 
 
-def _read_npz(path: Path, target: str | None) -> Stream:
+def _read_npz(path: Path, target: str | None) -> Content:
+    if not is_zipfile(path):
+        raise ValueError("it is no npz archive, or a damaged one; write it with numpy.savez")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except ValueError as error:
-        raise ValueError(f"{path}: {error}; save plain arrays, not pickled objects") from None
+        raise ValueError(f"{error}; save plain arrays, not pickled objects") from None
+    found = ", ".join(arrays)
+    if target is not None and target not in arrays:
+        raise ValueError(f"there is no array {target!r}; it has {found}")
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():
-        from scipy.sparse import csr_array  # noqa: PLC0415
-
-        parts = arrays["data"], arrays["indices"], arrays["indptr"]
-        X: Any = csr_array(parts, shape=tuple(arrays["shape"]))
-        y = _pick(path, arrays, [target] if target else [n for n in arrays if n.startswith("y")])
-        return Stream(X, y[:, 0] if y.ndim == 2 else y, path.stem)
+        return _from_csr(arrays, target)
     for rows, labels in PAIRS:
         if rows in arrays and (target or labels) in arrays:
-            test = next((_pair(arrays, *p) for p in TEST_PAIRS if p[0] in arrays), None)
-            return Stream(*_pair(arrays, rows, target or labels), path.stem, test)
-    raise ValueError(f"{path}: holds {', '.join(arrays)}, but no rows X with labels y")
+            tests = (_pair(arrays, *p) for p in TEST_PAIRS if arrays.keys() >= set(p))
+            return Content(*_pair(arrays, rows, target or labels), next(tests, None))
+    raise ValueError(f"it holds {found}, but no rows X with labels y")
+
+
+def _from_csr(arrays: dict[str, Any], target: str | None) -> Content:
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    target = target or next((name for name in arrays if name.startswith("y")), None)
+    if target is None:
+        raise ValueError(f"no labels among {', '.join(arrays)}; name them with --target")
+    parts = arrays["data"], arrays["indices"], arrays["indptr"]
+    y = arrays[target]
+    X = csr_array(parts, shape=tuple(arrays["shape"]))
+    return Content(X, y[:, 0] if y.ndim == 2 else y)
 
 
 def _pair(arrays: dict[str, Any], rows: str, labels: str) -> tuple[Any, Any]:
@@ -65,52 +93,50 @@ def _pair(arrays: dict[str, Any], rows: str, labels: str) -> tuple[Any, Any]:
     return X.reshape(len(X), -1).astype(np.float64, copy=False), arrays[labels]
 
 
-def _pick(path: Path, arrays: dict[str, Any], names: list[str]) -> Any:
-    for name in names:
-        if name in arrays:
-            return arrays[name]
-    raise ValueError(f"{path}: no labels among {', '.join(arrays)}; name them with --target")
-
-
-def _read_svmlight(path: Path, target: str | None) -> Stream:
+def _read_svmlight(path: Path, target: str | None) -> Content:
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415
 
-    X, y = load_svmlight_file(str(path))
-    return Stream(X, y, path.name.split(".")[0])
+    if target is not None:
+        raise ValueError(f"svmlight rows begin with their label; leave --target {target} out")
+    return Content(*load_svmlight_file(str(path)))
 
 
-def _read_csv(path: Path, target: str | None) -> Stream:
+def _read_csv(path: Path, target: str | None) -> Content:
     from pyarrow import csv  # noqa: PLC0415 - an extra: pip install selectron[tables]
 
-    return _from_table(path, csv.read_csv(path), target)
+    return _from_table(csv.read_csv(path), target)
 
 
-def _read_parquet(path: Path, target: str | None) -> Stream:
+def _read_parquet(path: Path, target: str | None) -> Content:
     from pyarrow import parquet  # noqa: PLC0415
 
-    return _from_table(path, parquet.read_table(path), target)
+    return _from_table(parquet.read_table(path), target)
 
 
-def _from_table(path: Path, table: Any, target: str | None) -> Stream:
+def _from_table(table: Any, target: str | None) -> Content:
     names = table.column_names
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"two columns are called {twice[0]!r}; rename one")
     if target is None:
         target = next((n for n in TARGET_NAMES if n in names), names[-1])
     elif target not in names:
-        raise ValueError(f"{path}: there is no column {target!r}; it has {', '.join(names)}")
-    y = np.asarray(table.column(target).to_pylist())
+        raise ValueError(f"there is no column {target!r}; it has {', '.join(names)}")
     features = [name for name in names if name != target]
     if not features or table.num_rows == 0:
-        raise ValueError(f"{path}: holds no rows of features beside the labels {target!r}")
-    columns = [_numbers(path, name, table.column(name)) for name in features]
-    return Stream(np.column_stack(columns), y, path.stem)
+        raise ValueError(f"it holds no rows of features beside the labels {target!r}")
+    labels = table.column(target).to_pylist()
+    missing = sum(label is None or label == "" for label in labels)
+    if missing:
+        raise ValueError(f"{missing} rows have no label in {target!r}; drop them")
+    columns = [_numbers(name, table.column(name)) for name in features]
+    return Content(np.column_stack(columns), np.asarray(labels))
 
 
-def _numbers(path: Path, name: str, column: Any) -> Any:
+def _numbers(name: str, column: Any) -> Any:
     values = column.to_numpy()
     if values.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{path}: column {name!r} holds {column.type}, not numbers; encode it, or drop it"
-        )
+        raise ValueError(f"column {name!r} holds {column.type}, not numbers; encode it, or drop it")
     return values.astype(np.float64)
 
 

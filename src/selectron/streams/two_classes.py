@@ -16,22 +16,29 @@ def two_classes(
     Without `positive` the labels stay as they are; there must be two.
     """
     if not positive:
-        found = np.unique(stream.y)
-        if len(found) != 2:
-            shown = ", ".join(str(label) for label in found[:8]) + (
-                ", ..." if len(found) > 8 else ""
-            )
-            raise ValueError(
-                f"{stream.name} has {len(found)} classes ({shown}): choose with --positive, and "
-                "--negative if not all others"
-            )
-        return stream
+        return _as_it_is(stream, negative)
+    both = set(positive) & set(negative or [])
+    if both:
+        raise ValueError(f"class {min(both)!r} is on the positive and on the negative side")
     X, y = _restricted(stream.X, np.asarray(stream.y), positive, negative)
     test = stream.test
     if test is not None:
         test = _restricted(test[0], np.asarray(test[1]), positive, negative)
     against = ",".join(negative) if negative else "all"
     return Stream(X, y, f"{stream.name} {','.join(positive)} v {against}", test)
+
+
+def _as_it_is(stream: Stream, negative: list[str] | None) -> Stream:
+    if negative:
+        raise ValueError(f"--negative {','.join(negative)} needs --positive beside it")
+    found = np.unique(stream.y)
+    if len(found) != 2:
+        shown = ", ".join(str(label) for label in found[:8]) + (", ..." if len(found) > 8 else "")
+        raise ValueError(
+            f"{stream.name} has {len(found)} classes ({shown}): choose with --positive, and "
+            "--negative if not all others"
+        )
+    return stream
 
 
 def _restricted(
@@ -49,11 +56,8 @@ def _restricted(
 
 
 def _text(label: Any) -> str:
-    return (
-        str(int(label))
-        if isinstance(label, float | np.floating) and label == int(label)
-        else str(label)
-    )
+    whole = isinstance(label, float | np.floating) and float(label).is_integer()
+    return str(int(label)) if whole else str(label)
 
 
 def _some(text: NDArray[Any]) -> str:

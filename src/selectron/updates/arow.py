@@ -19,6 +19,17 @@ class Arow(Spec):
     ----------
     r : float
         > 0: the larger, the smaller the steps and the slower the variance falls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Arow
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Arow(r=2.0), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[0,0]]
     """
 
     r: float = 1.0

@@ -23,6 +23,17 @@ class Ballseptron(Spec):
     r : float
         Radius >= 0 of the ball around every example that shares its label. 0 is the Perceptron;
         the bounds want r < (√2 - 1) γ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Ballseptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Ballseptron(r=0.3), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[0, 0]]
     """
 
     r: float = 0.1

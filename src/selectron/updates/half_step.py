@@ -22,6 +22,17 @@ class HalfStep(Spec):
     ----------
     rate : float
         Share of the residual in (0, 1] that a row of unit length removes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import HalfStep
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(HalfStep(), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[-0.55, 0.7]]
     """
 
     rate: float = 0.5

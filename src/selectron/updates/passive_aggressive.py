@@ -22,6 +22,17 @@ class PassiveAggressive(Spec):
         Aggressiveness > 0: the longest step (PA-I), or what a squared slack costs (PA-II).
     squared : bool
         Penalise the squared slack (PA-II).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import PassiveAggressive
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(PassiveAggressive(C=0.5), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[-0.6, 0.7]]
     """
 
     C: float = 1.0

@@ -20,6 +20,17 @@ class Perceptron(Spec):
     ----------
     eta : float
         Step > 0. It scales the weights and nothing else, since they start at zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Perceptron
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Perceptron(), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[-0.2, 1.4]]
     """
 
     eta: float = 1.0

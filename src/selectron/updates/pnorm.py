@@ -22,6 +22,17 @@ class PNorm(Spec):
     ----------
     p : float
         >= 2. p = 2 is the Perceptron to the bit; p near 2 ln d favours few relevant features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import PNorm
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(PNorm(p=4.0), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[-0.097, 0.776]]
     """
 
     p: float = 2.0

@@ -23,6 +23,17 @@ class Reflection(Spec):
     ----------
     alpha : float
         Relaxation in (0, 2]: 2 reflects, 1 projects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Reflection
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Reflection(), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[-0.6, 0.8]]
     """
 
     alpha: float = 2.0

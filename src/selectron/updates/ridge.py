@@ -22,6 +22,17 @@ class Ridge(Spec):
     ----------
     a : float
         Regularisation > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Ridge
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Ridge(a=2.0), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[0,0]]
     """
 
     a: float = 1.0

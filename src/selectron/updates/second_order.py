@@ -23,6 +23,17 @@ class SecondOrder(Spec):
     ----------
     a : float
         A starts at a I, a > 0; the paper has a = 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import SecondOrder
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(SecondOrder(), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[-0.1, 0.7]]
     """
 
     a: float = 1.0

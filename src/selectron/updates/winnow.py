@@ -27,6 +27,17 @@ class Winnow(Spec):
         Learning rate > 0; Theorem 4 wants 2(1 - α)γ/X∞².
     balanced : bool
         Double the features to (x, -x), so that weights of either sign can be learnt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.queries import Always
+    >>> from selectron.updates import Winnow
+    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
+    >>> clf = SelectiveClassifier(Winnow(eta=0.5), Always()).fit(X, ["yes", "no", "no"])
+    >>> clf.coef_.round(3).tolist()
+    [[0.231, 0.769]]
     """
 
     eta: float = 0.1

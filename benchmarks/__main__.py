@@ -1,0 +1,52 @@
+"""Measure every speed bar: `make bench`. Names of groups as arguments run only those."""
+
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+from benchmarks import passes, peers, second_order  # noqa: E402 - after the thread settings
+
+GROUPS = {
+    "passes": passes.rows,
+    "second-order": second_order.rows,
+    "sklearn": peers.scikit_learn,
+    "vw": peers.vowpal_wabbit,
+    "river": peers.river,
+    "start-up": peers.start_up,
+}
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or list(GROUPS)
+    found = []
+    for group in chosen:
+        print(f"{group} ...", file=sys.stderr, flush=True)
+        found += GROUPS[group]()
+    machine = f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"{machine}; median of paired rounds, one thread\n")
+    for row in found:
+        sign, mark = (">=", "x faster") if row.faster else ("<=", "")
+        verdict = "ok" if row.passed else "MISSED"
+        print(f"{row.name:58s} {row.ratio:9.2f}{mark:9s} gate {sign} {row.gate:g}  {verdict}")
+    out = Path("out")
+    out.mkdir(exist_ok=True)
+    report = {"machine": machine, "rows": [row.as_json() for row in found]}
+    (out / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
+    print("\nout/bench.json")
+    return 0
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(": ")[2]
+    return platform.processor()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,293 @@
+"""Regret of mixtures of experts, from above and from below, on any sequence [Mon06, chapter 2].
+
+L_T(α) is the total log-loss of Fixed-share with switching rate α over T steps, α* the rate that
+makes it smallest; both at learning rate η = 1 (multiply losses by η, divide bounds by it). D is the
+relative entropy, in nats. 0 log 0 = 0.
+"""
+
+from collections.abc import Sequence
+from math import exp, fsum, inf, isfinite, log, log1p, pi, sqrt
+
+
+def bernoulli_divergence(p: float, q: float) -> float:
+    """Return D(p ‖ q) between two coins; infinity if q rules out what p allows.
+
+    Examples
+    --------
+    >>> print(round(bernoulli_divergence(0.25, 0.5), 6), bernoulli_divergence(0.25, 0.0))
+    0.130812 inf
+    """
+    _check_rates(p=p, q=q)
+    return divergence([p, 1 - p], [q, 1 - q])
+
+
+def divergence(p: Sequence[float], q: Sequence[float]) -> float:
+    """Return D(p ‖ q) = Σ p log(p/q) between two distributions.
+
+    Examples
+    --------
+    >>> print(round(divergence([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]), 6))
+    0.693147
+    """
+    for name, masses in (("p", p), ("q", q)):
+        if not all(mass >= 0 for mass in masses) or not abs(fsum(masses) - 1) <= 1e-9:
+            raise ValueError(f"{name} is {list(masses)}; give a distribution, which sums to 1")
+    if any(a > 0 and b == 0 for a, b in zip(p, q, strict=True)):
+        return inf
+    total = fsum(a * _log_ratio(a, b) for a, b in zip(p, q, strict=True) if a > 0)
+    return max(0.0, total)
+
+
+def static_expert_regret(*, n: int) -> float:
+    """Bound the regret of Static-expert to the best of n experts: log n ([Mon06], 2.2.3).
+
+    Examples
+    --------
+    >>> print(round(static_expert_regret(n=10), 6))
+    2.302585
+    """
+    if not n >= 1:
+        raise ValueError(f"n is {n}; give the number of experts, at least 1")
+    return log(n)
+
+
+def fixed_share_regret(*, horizon: int, best_alpha: float, alpha: float) -> float:
+    """Bound the regret of Fixed-share to the best rate in hindsight ([Mon06], Theorem 1).
+
+    L_T(α) - L_T(α*) ≤ (T - 1) D(α* ‖ α)
+
+    Parameters
+    ----------
+    horizon : int
+        T ≥ 1.
+    best_alpha : float
+        α* in [0, 1]; the ends included, where (C1) of the proof is an inequality the right way.
+    alpha : float
+        α in [0, 1], the rate that was used.
+
+    Examples
+    --------
+    >>> print(round(fixed_share_regret(horizon=101, best_alpha=0.1, alpha=0.2), 4))
+    3.669
+    """
+    _check_horizon(horizon)
+    _check_rates(best_alpha=best_alpha, alpha=alpha)
+    return (horizon - 1) * bernoulli_divergence(best_alpha, alpha) if horizon > 1 else 0.0
+
+
+def markov_share_regret(
+    *,
+    horizon: int,
+    best_transition: Sequence[Sequence[float]],
+    transition: Sequence[Sequence[float]],
+) -> float:
+    """Bound the regret to the best transition matrix in hindsight ([Mon06], after Theorem 1).
+
+    L_T(P) - L_T(P*) ≤ (T - 1) max_i D(P*(· | i) ‖ P(· | i))
+
+    Examples
+    --------
+    >>> still, moving = [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.5, 0.5]]
+    >>> print(round(markov_share_regret(horizon=11, best_transition=still, transition=moving), 4))
+    3.6806
+    """
+    _check_horizon(horizon)
+    rows = zip(best_transition, transition, strict=True)
+    worst = max(divergence(best, used) for best, used in rows)
+    return (horizon - 1) * worst if horizon > 1 else 0.0
+
+
+def learn_alpha_regret(*, horizon: int, best_alpha: float, alphas: Sequence[float]) -> float:
+    """Bound the regret of Learn-α to the best rate in hindsight ([Mon06], Corollary 1).
+
+    L_T^top - L_T(α*) ≤ log m + (T - 1) min_j D(α* ‖ α_j)
+
+    Examples
+    --------
+    >>> print(round(learn_alpha_regret(horizon=101, best_alpha=0.1, alphas=[0.05, 0.2]), 4))
+    2.7586
+    """
+    _check_horizon(horizon)
+    _check_rates(best_alpha=best_alpha)
+    nearest = min(bernoulli_divergence(best_alpha, alpha) for alpha in alphas)
+    return log(len(alphas)) + ((horizon - 1) * nearest if horizon > 1 else 0.0)
+
+
+def discretised_regret(*, horizon: int, n_alphas: int, delta: float | None = None) -> float:
+    """Bound the regret of Learn-α with m rates that are δ-dense ([Mon06], section 2.3).
+
+    L_T^top - L_T(α*) ≤ log m + (T - 1) δ, whatever the sequence; by default δ* = 1 / (2T).
+
+    Examples
+    --------
+    >>> print(round(discretised_regret(horizon=1_000_000, n_alphas=1571), 4))
+    7.8595
+    """
+    _check_horizon(horizon)
+    return log(n_alphas) + (horizon - 1) * (1 / (2 * horizon) if delta is None else delta)
+
+
+def approximate_size(*, delta: float) -> float:
+    """Approximate how many rates δ asks for: m(δ) ≈ π / √(8δ).
+
+    [Mon06] gives log m ≈ -½ log δ, and hence √(2T) at δ* = 1/(2T). The constant is ours: in
+    θ = arcsin √α neighbours lie √(2δ) apart, and θ runs over [0, π/2]; that is 1.57 √T.
+
+    Examples
+    --------
+    >>> print(round(approximate_size(delta=1 / 54_000), 2))
+    258.11
+    """
+    if not 0 < delta < inf:
+        raise ValueError(f"delta is {delta}; give a price a step > 0")
+    return pi / sqrt(8 * delta)
+
+
+def relative_quality(*, horizon: int, best_alpha: float, second_derivative: float) -> float:
+    """Return β*, how sharp the minimum α* is: 0 flat, 1 as sharp as can be ([Mon06], 2.15).
+
+    β* = α* (1 - α*) / (T - 1) · L_T''(α*)
+
+    Examples
+    --------
+    >>> relative_quality(horizon=101, best_alpha=0.5, second_derivative=200.0)
+    0.5
+    """
+    _check_horizon(horizon, at_least=2)
+    _check_rates(best_alpha=best_alpha)
+    return best_alpha * (1 - best_alpha) * second_derivative / (horizon - 1)
+
+
+def quality_from_variance(*, horizon: int, best_alpha: float, variance: float) -> float:
+    """Return β* from the variance of the switching rate α̂ under Q ([Mon06], Claim 1 and 2.21).
+
+    β* = 1 - (T - 1) Var_Q(α̂) / (α* (1 - α*))
+
+    Examples
+    --------
+    >>> quality_from_variance(horizon=101, best_alpha=0.5, variance=0.00125)
+    0.5
+    """
+    _check_horizon(horizon, at_least=2)
+    _check_inside(best_alpha)
+    return 1 - (horizon - 1) * variance / (best_alpha * (1 - best_alpha))
+
+
+def regret_identity(
+    *,
+    horizon: int,
+    best_alpha: float,
+    alpha: float,
+    switch_rates: Sequence[float],
+    probabilities: Sequence[float],
+) -> float:
+    """Return the regret exactly, from the posterior of the switching rate ([Mon06], Lemma 1).
+
+    L_T(α) - L_T(α*) = -log E_{α̂~Q} exp((T - 1) [D(α̂ ‖ α*) - D(α̂ ‖ α)])
+
+    Q is the posterior under α* of α̂, the fraction of steps at which a sequence of experts
+    switches. Any α* in (0, 1) will do, optimal or not; at its ends Q forgets sequences that α
+    allows, and the right side is an upper bound.
+
+    Parameters
+    ----------
+    horizon, best_alpha, alpha
+        T, α* and α.
+    switch_rates, probabilities : sequences of equal length
+        The values α̂ can take, and Q of each.
+
+    Examples
+    --------
+    >>> print(round(regret_identity(horizon=2, best_alpha=0.5, alpha=0.25,
+    ...                             switch_rates=[0.0, 1.0], probabilities=[0.2, 0.8]), 6))
+    0.356675
+    """
+    _check_horizon(horizon)
+    _check_rates(best_alpha=best_alpha, alpha=alpha)
+    pairs = zip(switch_rates, probabilities, strict=True)
+    steps = horizon - 1
+    terms = [
+        (log(q) + steps * _gain(rate, best_alpha, alpha)) if q > 0 else -inf for rate, q in pairs
+    ]
+    top = max(terms)
+    return inf if top == -inf else -(top + log(fsum(exp(term - top) for term in terms)))
+
+
+def fixed_share_regret_floor(
+    *, horizon: int, best_alpha: float, alpha: float, quality: float
+) -> float:
+    """Bound the regret of Fixed-share from below ([Mon06], Theorem 2).
+
+    L_T(α) - L_T(α*) ≥ -log E_{α̂~Q} exp((T - 1) [D(α̂ ‖ α*) - D(α̂ ‖ α)]) with the Q of two
+    points that is worst for its mean α* and variance: 1 and (α* - q_1)/(1 - q_1) if α ≥ α*, else
+    0 and α*/(1 - q_0). At β* = 1 it meets `fixed_share_regret`: the regret is linear in T.
+    Below that it falls fast, under 0 if T is large: then the floor is 0.
+
+    Parameters
+    ----------
+    horizon : int
+        T ≥ 2.
+    best_alpha : float
+        α*, inside (0, 1).
+    alpha : float
+        α in [0, 1].
+    quality : float
+        β* in [0, 1], see `relative_quality`.
+
+    Examples
+    --------
+    >>> for quality in (0.5, 0.99, 1.0):
+    ...     print(round(fixed_share_regret_floor(
+    ...         horizon=11, best_alpha=0.2, alpha=0.3, quality=quality), 4))
+    -0.3615
+    0.2402
+    0.2573
+    """
+    _check_horizon(horizon, at_least=2)
+    _check_inside(best_alpha)
+    _check_rates(alpha=alpha, quality=quality)
+    odds = best_alpha / (1 - best_alpha) if alpha >= best_alpha else (1 - best_alpha) / best_alpha
+    spread = (1 - quality) * odds
+    end = spread / (spread + horizon - 1)  # q_1 or q_0
+    if alpha >= best_alpha:
+        rates = [1.0, max(0.0, (best_alpha - end) / (1 - end))]
+    else:
+        rates = [0.0, min(1.0, best_alpha / (1 - end))]
+    return regret_identity(
+        horizon=horizon,
+        best_alpha=best_alpha,
+        alpha=alpha,
+        switch_rates=rates,
+        probabilities=[end, 1 - end],
+    )
+
+
+def _gain(rate: float, best_alpha: float, alpha: float) -> float:
+    """Return D(α̂ ‖ α*) - D(α̂ ‖ α) = α̂ log(α/α*) + (1 - α̂) log((1 - α)/(1 - α*))."""
+    switching = rate * _log_ratio(alpha, best_alpha) if rate > 0 else 0.0
+    staying = (1 - rate) * _log_ratio(1 - alpha, 1 - best_alpha) if rate < 1 else 0.0
+    return switching + staying
+
+
+def _log_ratio(p: float, q: float) -> float:
+    if p == 0 or q == 0:
+        return -inf if p == 0 else inf
+    return log1p((p - q) / q) if 0.5 * q < p < 2 * q else log(p) - log(q)
+
+
+def _check_horizon(horizon: int, at_least: int = 1) -> None:
+    if not (isfinite(horizon) and horizon >= at_least):
+        raise ValueError(f"horizon is {horizon}; give the number of steps, at least {at_least}")
+
+
+def _check_rates(**rates: float) -> None:
+    for name, rate in rates.items():
+        if not 0 <= rate <= 1:
+            raise ValueError(f"{name} is {rate}; it lies in [0, 1]")
+
+
+def _check_inside(best_alpha: float) -> None:
+    if not 0 < best_alpha < 1:
+        raise ValueError(
+            f"best_alpha is {best_alpha}; the quality of a minimum needs one inside (0, 1)"
+        )

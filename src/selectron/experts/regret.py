@@ -1,0 +1,148 @@
+"""What was lost against those who knew the sequence: the best expert, α, or k-partition.
+
+All take the losses of the experts, (T, n), at rate η = 1: multiply them by η for another. Where an
+expert slept, fill in what the mixture lost, as the mixture did:
+`np.where(np.isnan(L), losses[:, None], L)`.
+"""
+
+from itertools import pairwise
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selectron.experts.discretisation import optimal_alphas
+from selectron.experts.hindsight import find_partition, slope_of_loss
+from selectron.experts.learn_alpha import LearnAlpha, log_evidence
+from selectron.numeric.arrays import Indices, Matrix, Vector
+
+
+class BestExpert(NamedTuple):
+    expert: int
+    loss: float
+
+
+class BestAlpha(NamedTuple):
+    alpha: float
+    loss: float
+    quality: float  # β*, 0 at the ends of [0, 1]
+
+
+class BestPartition(NamedTuple):
+    experts: Indices  # (T,): whom it follows
+    loss: float
+
+
+def best_expert(loss_matrix: ArrayLike) -> BestExpert:
+    """Return the expert with the smallest total loss.
+
+    Examples
+    --------
+    >>> best_expert([[1.0, 0.5], [1.0, 2.0]])
+    BestExpert(expert=0, loss=2.0)
+    """
+    totals = [fsum(column) for column in _read(loss_matrix).T.tolist()]
+    return BestExpert(totals.index(min(totals)), min(totals))
+
+
+def best_partition(loss_matrix: ArrayLike, n_switches: int) -> BestPartition:
+    """Return the best sequence of experts with at most k switches, by dynamic programming, O(Tkn).
+
+    Examples
+    --------
+    >>> best = best_partition([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]], n_switches=1)
+    >>> best.experts.tolist(), best.loss
+    ([0, 0, 1], 0.0)
+    """
+    losses = _read(loss_matrix)
+    if n_switches != int(n_switches) or n_switches < 0:
+        raise ValueError(f"n_switches is {n_switches}; give a whole number, 0 for the best expert")
+    path = np.empty(len(losses), np.int64)
+    find_partition(losses, min(int(n_switches), len(losses) - 1), path)
+    return BestPartition(path, fsum(losses[np.arange(len(path)), path].tolist()))
+
+
+def fixed_share_losses(loss_matrix: ArrayLike, alphas: ArrayLike) -> Vector:
+    """Return L_T(α), the total log-loss of Fixed-share, for each of these rates.
+
+    Examples
+    --------
+    >>> fixed_share_losses([[0.0, 3.0], [3.0, 0.0]], [0.0, 0.5, 1.0]).round(4).tolist()
+    [3.0, 1.2891, 0.6907]
+    """
+    losses = _read(loss_matrix)
+    experts = LearnAlpha(losses.shape[1], alphas=alphas)
+    experts.run(losses)
+    return fsum(losses.min(axis=1).tolist()) - log_evidence(experts)
+
+
+def best_alpha(loss_matrix: ArrayLike) -> BestAlpha:
+    """Return α*, which minimises L_T(α) over [0, 1], and the quality β* of that minimum (2.15).
+
+    No α* escapes the grid of `optimal_alphas`: one of its points loses at most 1/2 more. Every
+    minimum that may be the least is then found to machine precision as a root of L_T'(α).
+
+    Examples
+    --------
+    >>> best = best_alpha(([[0.0, 2.0]] * 20 + [[2.0, 0.0]] * 20) * 10)
+    >>> print(round(best.alpha, 4), round(best.loss, 4), round(best.quality, 4))
+    0.0484 71.7484 0.9681
+    """
+    losses = _read(loss_matrix)
+    if 1 in losses.shape:  # nowhere to switch to
+        return BestAlpha(0.0, fixed_share_losses(losses, [0.0]).item(), 0.0)
+    grid = np.concatenate([[0.0], optimal_alphas(horizon=len(losses)), [1.0]])
+    totals = fixed_share_losses(losses, grid)
+    found = [BestAlpha(grid[j].item(), totals[j].item(), 0.0) for j in (0, -1)]
+    near = np.flatnonzero(totals <= totals.min() + 0.5 + 1e-6)
+    points = grid[max(near[0] - 1, 0) : near[-1] + 2].clip(1e-12, 1 - 1e-12).tolist()
+    rising = [slope_of_loss(losses, alpha)[1] > 0 for alpha in points]
+    for (left, right), signs in zip(pairwise(points), pairwise(rising), strict=True):
+        if signs == (False, True):
+            found.append(_minimum_between(losses, left, right))
+    return min(found, key=lambda best: best.loss)
+
+
+def regret_to_best_expert(losses: ArrayLike, loss_matrix: ArrayLike) -> float:
+    """Return the total of `losses`, a mixture's, minus that of the best expert."""
+    return _total(losses) - best_expert(loss_matrix).loss
+
+
+def regret_to_best_partition(losses: ArrayLike, loss_matrix: ArrayLike, n_switches: int) -> float:
+    """Return the total of `losses` minus that of the best partition with so many switches."""
+    return _total(losses) - best_partition(loss_matrix, n_switches).loss
+
+
+def regret_to_best_alpha(losses: ArrayLike, loss_matrix: ArrayLike) -> float:
+    """Return the total of `losses` minus that of Fixed-share with the best α: L_T - L_T(α*)."""
+    return _total(losses) - best_alpha(loss_matrix).loss
+
+
+def _minimum_between(losses: Matrix, left: float, right: float) -> BestAlpha:
+    """Find where the slope of L_T rises through 0, by Newton's method kept inside a bracket."""
+    alpha, following = left, 0.5 * (left + right)
+    while left < following < right and abs(following - alpha) > 1e-15 * alpha:
+        alpha = following
+        loss, slope, curvature = slope_of_loss(losses, alpha)
+        left, right = (left, alpha) if slope > 0 else (alpha, right)
+        newton = alpha - slope / curvature if curvature > 0 else left
+        following = newton if left < newton < right else 0.5 * (left + right)
+    return BestAlpha(alpha, loss, alpha * (1 - alpha) * curvature / (len(losses) - 1))
+
+
+def _total(losses: ArrayLike) -> float:
+    return fsum(np.asarray(losses, dtype=np.float64).ravel().tolist())
+
+
+def _read(loss_matrix: ArrayLike) -> Matrix:
+    losses = np.ascontiguousarray(loss_matrix, dtype=np.float64)
+    if losses.ndim != 2 or 0 in losses.shape:
+        raise ValueError(f"loss_matrix has shape {losses.shape}; give (T, n), both at least 1")
+    if not (np.isfinite(losses).all() and (losses >= 0).all()):
+        bad = losses[~(losses >= 0) | np.isinf(losses)][0]
+        raise ValueError(
+            f"loss_matrix holds {bad}; losses must be >= 0 and finite: for an expert that slept, "
+            "fill in what the mixture lost"
+        )
+    return losses

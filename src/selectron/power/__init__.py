@@ -1,0 +1,60 @@
+"""802.11 power saving ([Mon06] section 2.5): a simulator, policies, and their comparison.
+
+>>> from selectron.power import BoundedSlowdown, simulate, web_workload
+>>> run = simulate(BoundedSlowdown(p=0.5), web_workload(pages=10, seed=1))
+>>> f"{run.energy_j_per_page:.2f} J a page, {run.latency_s:.3f} s"
+'1.48 J a page, 0.282 s'
+"""
+
+from selectron.power.comparison import Comparison, Row, compare
+from selectron.power.energy import Radio
+from selectron.power.network import Network
+from selectron.power.policies import (
+    INVERSE,
+    INVERSE_LOG,
+    AlwaysOn,
+    BoundedSlowdown,
+    Controller,
+    DelayAndEnergy,
+    Lpsm,
+    Policy,
+    SleepLoss,
+    StaticPsm,
+    lpsm_inverse_log,
+    named_policy,
+    standard_policies,
+)
+from selectron.power.results import Diary, Run
+from selectron.power.simulator import simulate
+from selectron.power.thesis import mismatches, report
+from selectron.power.workload import Fetch, Page, Workload, web_workload
+
+__all__ = [
+    "INVERSE",
+    "INVERSE_LOG",
+    "AlwaysOn",
+    "BoundedSlowdown",
+    "Comparison",
+    "Controller",
+    "DelayAndEnergy",
+    "Diary",
+    "Fetch",
+    "Lpsm",
+    "Network",
+    "Page",
+    "Policy",
+    "Radio",
+    "Row",
+    "Run",
+    "SleepLoss",
+    "StaticPsm",
+    "Workload",
+    "compare",
+    "lpsm_inverse_log",
+    "mismatches",
+    "named_policy",
+    "report",
+    "simulate",
+    "standard_policies",
+    "web_workload",
+]

@@ -1,0 +1,137 @@
+"""Policies side by side on the same pages."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from selectron.power.policies import AlwaysOn, Policy, StaticPsm, standard_policies
+from selectron.power.results import Run
+from selectron.power.simulator import simulate
+from selectron.power.workload import Workload, web_workload
+
+Engine = Callable[[Policy, Workload], Run]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One policy, averaged over the workloads; ``vs_static`` are ratios to static PSM.
+
+    ``slowdown`` is the mean over pages of latency / latency without power saving, ``worst_page``
+    its largest value.
+    """
+
+    policy: str
+    energy_j_per_page: float
+    beacon_j_per_page: float
+    latency_s: float
+    slowdown: float
+    worst_page: float
+    energy_vs_static: float
+    beacons_vs_static: float
+    slowdown_vs_static: float
+    worst_page_vs_static: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The runs of every policy, by name, one for each workload."""
+
+    runs: dict[str, tuple[Run, ...]]
+
+    def rows(self) -> list[Row]:
+        """Average each policy over its runs, in the order they were given."""
+        return [self.row(policy) for policy in self.runs]
+
+    def row(self, policy: str) -> Row:
+        against = zip(self.runs[policy], self.runs["none"], self.runs["static"], strict=True)
+        means = np.mean([measure(*three) for three in against], axis=0)
+        return Row(policy, *means.tolist())
+
+    @property
+    def pages(self) -> int:
+        """Pages in each workload."""
+        return len(self.runs["none"][0].latencies_s)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the rows as plain data, for JSON."""
+        return {
+            "pages": self.pages,
+            "runs": len(self.runs["none"]),
+            "policies": [asdict(row) for row in self.rows()],
+        }
+
+
+def measure(run: Run, none: Run, static: Run) -> tuple[float, ...]:
+    """Give the numbers of a `Row` for one workload."""
+    return (
+        run.energy_j_per_page,
+        run.beacon_j_per_page,
+        run.latency_s,
+        run.slowdown(none),
+        float(np.max(run.slowdowns(none))),
+        run.energy_j_per_page / static.energy_j_per_page,
+        run.beacon_j_per_page / static.beacon_j_per_page,
+        run.slowdown(none) / static.slowdown(none),
+        float(np.max(run.slowdowns(static))),
+    )
+
+
+def compare(
+    policies: Sequence[Policy] | None = None,
+    pages: int = 100,
+    seed: int = 1,
+    *,
+    runs: int = 1,
+    workloads: Sequence[Workload] | None = None,
+    engine: Engine = simulate,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Run policies on the same web workloads ([Mon06], Figures 2-6 to 2-8).
+
+    Parameters
+    ----------
+    policies : sequence of Policy, optional
+        Those of [Mon06] by default. No power saving and static PSM are always run: they are what
+        the others are measured against.
+    pages, seed : int
+        Of `web_workload`.
+    runs : int
+        How many workloads, with the seeds ``seed``, ``seed + 1``, …; [Mon06] has one of 100 pages
+        and four of 500.
+    workloads : sequence of Workload, optional
+        Take these instead of drawing any.
+    engine : callable
+        ``engine(policy, workload)`` gives a `Run`. For other links, prices or engines:
+        ``functools.partial(simulate, network=…)``, ``selectron.power.ns2.simulate``.
+    progress : callable, optional
+        Called with the number of runs done and of all.
+
+    Examples
+    --------
+    >>> for row in compare([], pages=10, seed=1).rows():
+    ...     print(f"{row.policy:6} {row.energy_j_per_page:.2f} J, slowdown {row.slowdown:.2f}")
+    none   15.89 J, slowdown 1.00
+    static 1.42 J, slowdown 2.32
+    """
+    if runs < 1:
+        raise ValueError(f"runs={runs!r} must be at least 1")
+    if workloads is None:
+        workloads = [web_workload(pages, seed + i) for i in range(runs)]
+    if not workloads:
+        raise ValueError("workloads is empty; leave it out to draw web traffic from the seed")
+    wanted: dict[str, Policy] = {"none": AlwaysOn(), "static": StaticPsm()}
+    for policy in standard_policies() if policies is None else policies:
+        if policy.name in wanted and wanted[policy.name] != policy:
+            raise ValueError(f"two different policies are called {policy.name!r}; rename one")
+        wanted[policy.name] = policy
+    done: dict[str, tuple[Run, ...]] = dict.fromkeys(wanted, ())
+    total = len(wanted) * len(workloads)
+    for number, (name, workload) in enumerate(
+        ((name, workload) for workload in workloads for name in wanted), start=1
+    ):
+        done[name] += (engine(wanted[name], workload),)
+        if progress is not None:
+            progress(number, total)
+    return Comparison(done)

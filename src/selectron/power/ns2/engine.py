@@ -1,0 +1,113 @@
+"""Run ``psm.tcl`` in ns-2 and answer its questions with a policy.
+
+ns-2 simulates links, FullTcp and the browser; the policy decides here, in Python, over a pipe: the
+very controllers that the embedded engine asks. Both engines read the same workload file.
+"""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import partial
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import IO
+
+from selectron.power.energy import Radio
+from selectron.power.network import Network
+from selectron.power.policies.policy import Controller, Policy, next_beacon
+from selectron.power.results import DiaryKeeper, Run, make_run
+from selectron.power.workload import Workload
+
+# No packet is lost, so none needs to be sent again: a timer that never runs out.
+RETRANSMIT_AFTER_S = 1e5
+
+
+def installed() -> bool:
+    """Say whether the program ``ns`` is there."""
+    return shutil.which("ns") is not None
+
+
+def simulate(
+    policy: Policy,
+    workload: Workload,
+    *,
+    network: Network | None = None,
+    radio: Radio | None = None,
+    diary: bool = False,
+) -> Run:
+    """Do in ns-2 what `selectron.power.simulate` does in Python; its parameters are the same."""
+    if not installed():
+        raise FileNotFoundError("ns-2's program ns is not on PATH; on Debian: apt-get install ns2")
+    controller = policy.start()
+    if diary:
+        controller = DiaryKeeper(controller)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        as_file(files("selectron.power.ns2") / "psm.tcl") as script,
+        Path(folder, "errors").open("w+", encoding="utf-8") as errors,
+    ):
+        file = Path(folder, "workload")
+        workload.save(file)
+        command = ["ns", str(script), str(file), *settings(network or Network())]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process:
+            try:
+                latencies, end = converse(process, controller)
+            finally:
+                process.kill()
+        if not end:
+            errors.seek(0)
+            raise RuntimeError(f"ns-2 stopped before the last page: {errors.read().strip()}")
+    duration, awake, beacons, retransmitted = end
+    if retransmitted:
+        raise RuntimeError(f"ns-2 sent {retransmitted} packets again although none was lost")
+    return make_run(
+        policy.name,
+        latencies,
+        duration=duration,
+        awake=awake,
+        beacons=beacons,
+        radio=radio or Radio(),
+        controller=controller,
+    )
+
+
+def settings(network: Network) -> Iterable[str]:
+    """Give names and values one after another; no exponents, which ns-2 does not read."""
+    for field in fields(network):
+        value = getattr(network, field.name)
+        yield from (field.name, f"{value:.9f}" if isinstance(value, float) else str(int(value)))
+    yield from ("rto_s", f"{RETRANSMIT_AFTER_S:.0f}")
+
+
+def converse(
+    process: "subprocess.Popen[str]", controller: Controller
+) -> tuple[list[int], list[int]]:
+    """Answer until ns-2 says it is at the end; give the latencies and its last line."""
+    questions: dict[str, Callable[..., int]] = {
+        "begin": controller.begin,
+        "sent": controller.sent,
+        "woke": controller.woke,
+        "sleep": partial(next_beacon, controller),
+    }
+    said, told = process.stdout, process.stdin
+    assert said is not None
+    assert told is not None
+    latencies: list[int] = []
+    for line in said:
+        word, *numbers = line.split()
+        if word in questions:
+            answer(told, questions[word](*map(int, numbers)))
+        elif word == "page":
+            latencies.append(int(numbers[0]))
+        elif word == "end":
+            return latencies, [int(number) for number in numbers]
+    return latencies, []
+
+
+def answer(told: IO[str], time: int) -> None:
+    told.write(f"{time}\n")
+    told.flush()

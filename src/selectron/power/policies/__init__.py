@@ -1,0 +1,44 @@
+"""Power-saving policies: one file each, and their names on the command line."""
+
+from selectron.power.policies.always_on import AlwaysOn
+from selectron.power.policies.bounded_slowdown import BoundedSlowdown
+from selectron.power.policies.losses import INVERSE, INVERSE_LOG, DelayAndEnergy, SleepLoss
+from selectron.power.policies.lpsm import Lpsm, lpsm_inverse_log
+from selectron.power.policies.policy import Controller, Policy
+from selectron.power.policies.static import StaticPsm
+
+__all__ = [
+    "INVERSE",
+    "INVERSE_LOG",
+    "AlwaysOn",
+    "BoundedSlowdown",
+    "Controller",
+    "DelayAndEnergy",
+    "Lpsm",
+    "Policy",
+    "SleepLoss",
+    "StaticPsm",
+    "lpsm_inverse_log",
+    "named_policy",
+    "standard_policies",
+]
+
+
+def standard_policies() -> tuple[Policy, ...]:
+    """Give the policies of [Mon06], Figures 2-6 and 2-7, and no power saving."""
+    bounded = tuple(BoundedSlowdown(p) for p in (1.0, 0.5, 0.2, 0.1))
+    return (AlwaysOn(), StaticPsm(), Lpsm(), lpsm_inverse_log(), *bounded)
+
+
+def named_policy(name: str) -> Policy:
+    """Find a policy by the name it has in tables.
+
+    Examples
+    --------
+    >>> named_policy("bsd-50")
+    BoundedSlowdown(p=0.5, cap_s=0.9)
+    """
+    policies = {policy.name: policy for policy in standard_policies()}
+    if name not in policies:
+        raise ValueError(f"there is no policy {name!r}; choose one of {', '.join(policies)}")
+    return policies[name]

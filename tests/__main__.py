@@ -1,0 +1,26 @@
+"""Run the whole fast suite: `python -m tests`. Arguments go to pytest."""
+
+import os
+import subprocess
+import sys
+
+WORKERS = str(min(4, os.cpu_count() or 1))
+
+
+def main() -> int:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-m",
+        "not slow",
+        "-n",
+        WORKERS,
+        "--dist",
+        "loadfile",
+    ]
+    return subprocess.call([*command, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

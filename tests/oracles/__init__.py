@@ -1,0 +1,1 @@
+"""Slow, obvious twins of the rules, written from the papers: they import nothing of selectron."""

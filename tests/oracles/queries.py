@@ -1,0 +1,149 @@
+"""Query rules as the papers print them.
+
+Each round: `probability(x, forecast)` once, then `advance(forecast, asked)`, and for a round that
+was asked `observe(x, forecast, y)` when its label is known.
+"""
+
+from math import exp, sqrt
+
+from tests.oracles.learners import length
+
+
+class Query:
+    def advance(self, forecast, asked):
+        pass
+
+    def observe(self, x, forecast, y):
+        pass
+
+
+class Always(Query):
+    def probability(self, x, forecast):
+        return 1.0
+
+
+class Uniform(Query):
+    def __init__(self, rate):
+        self.rate = rate
+
+    def probability(self, x, forecast):
+        return self.rate
+
+
+class Margin(Query):
+    """[CBGZ06] Figures 1, 3 and 4."""
+
+    def __init__(self, b):
+        self.b = b
+
+    def probability(self, x, forecast):
+        return self.b / (self.b + abs(forecast.margin))
+
+
+class SecondOrderMargin(Query):
+    """Margin(b) with the terms that the proof of [CBGZ06] Theorem 3 drops."""
+
+    def __init__(self, b):
+        self.b = b
+
+    def probability(self, x, forecast):
+        p, r = abs(forecast.margin), forecast.variance
+        return self.b / (self.b + p + p**2 * (1 + r) / 2)
+
+
+class AdaptiveMargin(Query):
+    """[CBGZ06] Figure 2."""
+
+    def __init__(self, beta):
+        self.beta = beta
+        self.X = 0.0  # largest norm of a row with an update
+        self.K = 0
+
+    def probability(self, x, forecast):
+        b = self.beta * max(self.X, length(x)) ** 2 * sqrt(1 + self.K)
+        total = b + abs(forecast.margin)
+        return b / total if total > 0 else 1.0  # an empty row: 0/0 in the paper
+
+    def observe(self, x, forecast, y):
+        if y * forecast.margin <= 0:
+            self.K += 1
+            self.X = max(self.X, length(x))
+
+
+class Halving(Query):
+    """[DKM09] Figure 4: ask within s of the hyperplane, halve s after `patience` right answers.
+
+    "Correct on R consecutive labeled examples" is read as R since s was last halved, or since the
+    last mistake: the proof of Lemma 8 has the same s on all R of them. The label that starts
+    v, given while there is no hypothesis, comes before the loop of Figure 4 and is no right answer.
+    """
+
+    def __init__(self, patience, start, d):
+        self.patience = patience
+        self.threshold = 1 / sqrt(d) if start == "1/sqrt(d)" else start
+        self.run = 0
+
+    def probability(self, x, forecast):
+        if forecast.norm == 0:
+            return 1.0
+        return 1.0 if abs(forecast.margin) / forecast.norm <= self.threshold else 0.0
+
+    def observe(self, x, forecast, y):
+        if forecast.norm == 0:
+            return
+        self.run = 0 if y * forecast.margin < 0 else self.run + 1
+        if self.run == self.patience:
+            self.threshold, self.run = self.threshold / 2, 0
+
+
+class Threshold(Query):
+    """Ask iff s = |margin|/unit is at most q, where q starts at half the first s after a label.
+
+    A q of 0 could never grow, so it counts as not set yet.
+    """
+
+    def __init__(self, start=None):
+        self.q = start
+        self.labelled = False
+
+    def probability(self, x, forecast):
+        if not self.labelled:
+            return 1.0
+        s = abs(forecast.margin) / forecast.unit
+        self.q = self.q or s / 2
+        return 1.0 if s <= self.q else 0.0
+
+    def observe(self, x, forecast, y):
+        self.labelled = True
+
+
+class Balanced(Threshold):
+    """Hold a share `rho` of mistakes among the labels asked; `leak` opens q while none is asked."""
+
+    def __init__(self, rho=0.45, step=1.0, leak=4.0, start=None):
+        super().__init__(start)
+        self.rho, self.step, self.leak = rho, step, leak
+        self.t = 0
+
+    def advance(self, forecast, asked):
+        self.t += 1
+        if self.q and not asked:
+            self.q *= 1 + self.leak / self.t
+
+    def observe(self, x, forecast, y):
+        super().observe(x, forecast, y)
+        if self.q:
+            mistaken = y * forecast.margin <= 0
+            self.q *= exp(self.step * (1 - self.rho)) if mistaken else exp(-self.step * self.rho)
+
+
+class RateTracking(Threshold):
+    """Hold a share `rate` of rounds asked."""
+
+    def __init__(self, rate=0.08, step=0.2):
+        super().__init__()
+        self.rate, self.step = rate, step
+
+    def advance(self, forecast, asked):
+        if self.q:
+            self.q *= exp(-self.step * (1 - self.rate)) if asked else exp(self.step * self.rate)

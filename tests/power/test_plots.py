@@ -1,0 +1,41 @@
+import pytest
+
+from selectron.power import Lpsm, compare, simulate, web_workload
+
+pytest.importorskip("matplotlib", reason="matplotlib is missing: pip install selectron[plot]")
+
+from selectron.power import plots
+from tests.power.traffic import quick_policies
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(quick_policies(), pages=2, seed=1)
+
+
+def test_figures_are_written(tmp_path, comparison):
+    paths = plots.save_all(comparison, tmp_path / "new" / "folder")
+    assert [path.name for path in paths] == [
+        *("figure-2-6-energy.svg", "figure-2-7-slowdown.svg", "figure-2-8-pages.svg")
+    ]
+    assert all("</svg>" in path.read_text() for path in paths)
+
+
+def test_energy_bars_are_the_rows(comparison):
+    (axes,) = plots.energy(comparison).axes
+    heights = [bar.get_height() for bar in axes.containers[0]]
+    assert heights == [row.energy_j_per_page for row in comparison.rows()[1:]]
+
+
+def test_sleep_times_need_a_diary():
+    workload = web_workload(1, seed=1)
+    policy = Lpsm(horizon=10)
+    figure = plots.sleep_times([simulate(policy, workload, diary=True)], span_s=(0, 20))
+    assert figure.axes[0].get_title() == "lpsm-1/T"
+    with pytest.raises(ValueError, match="simulate it with diary=True"):
+        plots.sleep_times([simulate(policy, workload)])
+
+
+def test_a_policy_that_was_not_run_cannot_be_drawn(comparison):
+    with pytest.raises(ValueError, match="'bsd-7' was not run; this comparison has none, static"):
+        plots.page_slowdowns(comparison, ["bsd-7"])

@@ -1,0 +1,35 @@
+"""Every rule with knobs that make it do something on a short stream."""
+
+from selectron import queries, updates
+
+UPDATES = {
+    "perceptron": updates.Perceptron(eta=0.7),
+    "reflection": updates.Reflection(),
+    "relaxation": updates.Reflection(alpha=0.8),
+    "ballseptron": updates.Ballseptron(r=0.3),
+    "second-order": updates.SecondOrder(a=1.5),
+    "winnow": updates.Winnow(eta=0.4),
+    "balanced-winnow": updates.Winnow(eta=0.4, balanced=True),
+    "pnorm-2": updates.PNorm(p=2.0),
+    "pnorm-5": updates.PNorm(p=5.0),
+    "pa-i": updates.PassiveAggressive(C=0.4),
+    "pa-ii": updates.PassiveAggressive(C=0.4, squared=True),
+    "arow": updates.Arow(r=0.8),
+    "ridge": updates.Ridge(a=0.7),
+    "half-step": updates.HalfStep(rate=0.4),
+}
+
+QUERIES = {
+    "always": queries.Always(),
+    "uniform": queries.Uniform(rate=0.4),
+    "margin": queries.Margin(b=0.3),
+    "second-order-margin": queries.SecondOrderMargin(b=0.3),
+    "adaptive-margin": queries.AdaptiveMargin(beta=0.2),
+    "halving": queries.Halving(patience=4, start=1.0),
+    "halving-from-width": queries.Halving(patience=3),
+    "balanced": queries.Balanced(rho=0.3, step=0.5),
+    "balanced-from-one": queries.Balanced(rho=0.3, step=0.3, leak=1.0, start=1.0),
+    "rate-tracking": queries.RateTracking(rate=0.3),
+}
+
+PAIRS = [(u, q) for u in UPDATES for q in QUERIES]

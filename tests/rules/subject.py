@@ -1,0 +1,42 @@
+"""Run the rules of the package themselves, with the coins given."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.classifier.machine import Machine
+from selectron.classifier.rules import Rules
+from selectron.loop import DONE, Log, compiled_pass
+from selectron.protocol import hypothesis
+from selectron.scalings import Raw
+
+
+class Outcome(NamedTuple):
+    margins: Any
+    probabilities: Any
+    asked: Any
+    updated: Any
+    weights: Any
+    numbers: Any
+    machine: Machine
+
+
+def machine_of(update, query, d, dtype=np.float64, scaling=None, seed=3):
+    return Machine(Rules(scaling or Raw(), update, query), d, np.dtype(dtype), seed)
+
+
+def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=None, kept=True):
+    """Run the one loop over the rows with these coins."""
+    machine = machine_of(update, query, d, dtype, scaling)
+    log = Log.of(len(labels) if kept else 0)
+    kernel = compiled_pass(machine.bodies)
+    state = machine.learner, machine.numbers
+    done, status, _ = kernel(
+        *state, rows, np.asarray(labels, float), np.asarray(coins, float), log, 0, 0, False, True
+    )
+    assert (done, status) == (len(labels), DONE)
+    weights = np.array(hypothesis(machine.state.update))
+    return Outcome(
+        log.forecasts[:, 0], log.probabilities, log.asked, log.updated, weights,
+        machine.numbers.copy(), machine,
+    )  # fmt: skip

@@ -1,0 +1,73 @@
+"""Compiled code is found again in a new process, and never outlives an edit of a rule."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import selectron
+
+SCRIPT = """
+import numpy as np
+from selectron import SelectiveClassifier
+from selectron.loop import compiled_pass
+from selectron.queries import Margin
+from selectron.updates import Perceptron
+
+X = np.random.default_rng(0).standard_normal((50, 4))
+clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).fit(X, X[:, 0] > 0)
+stats = compiled_pass(clf._run.machine.bodies).stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), clf.coef_.tolist())
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    shutil.copytree(
+        Path(selectron.__file__).parent,
+        tmp_path / "selectron",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    return tmp_path / "selectron"
+
+
+def run(package):
+    environment = dict(os.environ, PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env=environment,
+        cwd=package.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    hits, misses, weights = done.stdout.split(maxsplit=2)
+    return int(hits), int(misses), weights
+
+
+def test_a_new_process_finds_compiled_code_and_an_edit_is_seen(package):
+    assert run(package)[:2] == (0, 1)
+    hits, misses, weights = run(package)
+    assert (hits, misses) == (1, 0)
+
+    rule = package / "updates" / "perceptron.py"
+    rule.write_text(
+        rule.read_text().replace("step = update.eta * y", "step = 3.0 * update.eta * y")
+    )
+    hits, misses, edited = run(package)
+    assert (hits, misses) == (0, 1)
+    assert edited != weights
+
+    helper = package / "numeric" / "rows.py"
+    text = helper.read_text()
+    helper.write_text(
+        text.replace("w[i] += step * x.values[i]", "w[i] += 0.5 * step * x.values[i]")
+    )
+    hits, misses, again = run(package)
+    assert (hits, misses) == (0, 1)
+    assert again != edited
