@@ -60,6 +60,9 @@ class Log(NamedTuple):
         )
 
 
+# Labels are signs in one byte: -1 and +1, or one of these.
+UNKNOWN, NOT_GIVEN = 0, 2
+
 DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED = range(6)
 
 
@@ -93,18 +96,19 @@ def compiled_pass(bodies: str) -> Kernel:
                 status = NOT_FINITE
                 break
             asked = coins[t] < probability
-            y = 0.0
-            if asked and teach:
-                y = labels[t]
-                if y != 1.0 and y != -1.0:
-                    status = LABEL_UNKNOWN if y == 0.0 else LABEL_NEEDED
-                    break
-            n_asked += asked
-            query = advance(query, forecast, asked)
             n_updates = update.n_updates
             if asked and teach:
+                label = labels[t]
+                if label != 1 and label != -1:
+                    status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
+                    break
+                y = float(label)
+                query = advance(query, forecast, True)
                 query = observe(query, z, forecast, y)
                 update = learn(update, z, y, forecast)
+            else:
+                query = advance(query, forecast, asked)
+            n_asked += asked
             updated = update.n_updates != n_updates
             if log.kept:
                 log.forecasts[t, 0] = forecast.margin
@@ -152,8 +156,9 @@ def compiled_lesson(bodies: str) -> Kernel:
             elif len(asked_with) > 0:
                 told = asked_with[t]
                 then = Forecast(told[0], told[1], told[2], told[3], True)
-            query = observe(query, z, then, labels[t])
-            update = learn(update, z, labels[t], forecast)
+            y = float(labels[t])
+            query = observe(query, z, then, y)
+            update = learn(update, z, y, forecast)
         if status == DONE:
             pack(Learner(scaling, update, query), numbers)
         return status

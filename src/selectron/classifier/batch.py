@@ -5,10 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from selectron.classifier.inputs import all_finite, in_order, part, row_values, shape
+from selectron.classifier.inputs import all_finite, outside, part, row_values, shape
 from selectron.classifier.machine import Machine, Stop
-from selectron.loop import DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED, Log
-from selectron.numeric.arrays import Vector
+from selectron.loop import (
+    DONE,
+    LABEL_NEEDED,
+    LABEL_UNKNOWN,
+    NOT_FINITE,
+    NOT_GIVEN,
+    UNKNOWN,
+    UNSOUND,
+    UPDATED,
+    Log,
+)
+from selectron.numeric.arrays import Signs
 from selectron.numeric.rows import Csr, Dense, Rows
 
 # Below this size no product of a few entries overflows, so a finite row has a finite margin.
@@ -18,7 +28,7 @@ TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
 def learn_batch(
     machine: Machine,
     rows: Rows,
-    labels: Vector,
+    labels: Signs,
     log: Log,
     *,
     teach: bool = True,
@@ -29,7 +39,7 @@ def learn_batch(
     Numbers are checked while they are read, and a copy of the state taken before is put back; where
     the state is larger than the batch, the batch is looked through first instead.
     """
-    if machine.outweighs(rows) and (labels != 0.0).all() and harmless(rows):
+    if machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows):
         before = None
     else:
         before = machine.snapshot()
@@ -38,15 +48,12 @@ def learn_batch(
         return
     if before is not None:
         machine.restore(before)
-    if stop.status == UNSOUND and isinstance(rows, Csr):
-        learn_batch(machine, in_order(rows), labels, log, teach=teach, given=given)
-    elif stop.status == LABEL_UNKNOWN:
+    if stop.status == LABEL_UNKNOWN:
         raise ValueError(
             f"unknown label {given[stop.position]!s} in row {stop.position} of y: "
             "it is none of the classes"
         )
-    else:
-        raise refusal(machine, rows, stop)
+    raise refusal(machine, rows, stop)
 
 
 def consult(
@@ -56,7 +63,7 @@ def consult(
 
     What has been answered stays learnt, whatever happens later.
     """
-    labels = np.full(shape(rows)[0], np.nan)
+    labels = np.full(shape(rows)[0], NOT_GIVEN, np.int8)
     stop = Stop(first, LABEL_NEEDED)
     while stop.status == LABEL_NEEDED:
         stop = machine.run(rows, labels, log=log, first=stop.position)
@@ -66,7 +73,7 @@ def consult(
         raise refusal(machine, rows, stop)
 
 
-def pauses(machine: Machine, rows: Rows, labels: Vector, log: Log) -> Any:
+def pauses(machine: Machine, rows: Rows, labels: Signs, log: Log) -> Any:
     """Run the pass, and yield after every update the number of rows done."""
     stop = Stop(0, UPDATED)
     while stop.status == UPDATED:
@@ -77,26 +84,26 @@ def pauses(machine: Machine, rows: Rows, labels: Vector, log: Log) -> Any:
         raise refusal(machine, rows, stop)
 
 
-def vetted(machine: Machine, rows: Rows) -> Rows:
+def vet(machine: Machine, rows: Rows) -> None:
     """Refuse rows that cannot be learnt before a single label is paid for."""
-    if isinstance(rows, Csr) and not _rising(rows):
-        rows = in_order(rows)
+    if outside(rows) is not None:
+        raise refusal(machine, rows, Stop(0, UNSOUND))
     finite = np.isfinite(rows.values)
     if not finite.all():
         at = int(np.argmin(finite.reshape(-1)))
         position = at // rows.values.shape[1] if isinstance(rows, Dense) else _row_of(rows, at)
         raise refusal(machine, rows, Stop(position, NOT_FINITE))
-    return rows
 
 
 def harmless(rows: Rows) -> bool:
-    """Tell whether no row can be refused half-way: finite, tame, in order, none empty."""
+    """Tell whether no row can be refused half-way: finite, tame, none empty."""
     values = row_values(rows)
     if not (np.abs(values) < TAME[values.dtype]).all():
         return False
     if isinstance(rows, Dense):
         return bool((values != 0.0).any(axis=1).all())
-    return _rising(rows) and bool((np.diff(rows.starts) > 0).all() and (values != 0.0).all())
+    whole = (np.diff(rows.starts) > 0).all() and (values != 0.0).all()
+    return bool(whole) and outside(rows) is None
 
 
 def refusal(machine: Machine, rows: Rows, stop: Stop) -> ValueError:
@@ -104,7 +111,10 @@ def refusal(machine: Machine, rows: Rows, stop: Stop) -> ValueError:
     position = stop.position
     row = part(rows, position, position + 1)
     if stop.status == UNSOUND:
-        return ValueError(f"row {position} of X has columns out of order or out of range")
+        return ValueError(
+            f"X has an entry in column {outside(rows)} but a width of {shape(rows)[1]}: its index "
+            "arrays are damaged"
+        )
     if stop.status != NOT_FINITE:
         return ValueError(f"the label of row {position} was asked and is missing from y")
     if not all_finite(row):
@@ -120,16 +130,6 @@ def refusal(machine: Machine, rows: Rows, stop: Stop) -> ValueError:
         f"row {position} of X gives a margin that is not finite: its numbers are too large for "
         f"{machine.dtype}; scale the features down"
     )
-
-
-def _rising(rows: Csr) -> bool:
-    indices = rows.indices[rows.starts[0] : rows.starts[-1]]
-    if not len(indices):
-        return True
-    rising = np.diff(indices) > 0
-    inner = rows.starts[1:-1] - rows.starts[0] - 1  # steps from one row to the next may fall
-    rising[inner[(inner >= 0) & (inner < len(rising))]] = True
-    return bool(rising.all() and indices.min() >= 0 and indices.max() < rows.width)
 
 
 def _row_of(rows: Csr, entry: int) -> int:

@@ -57,7 +57,7 @@ class SelectiveClassifier(Lifecycle):
     >>> y = np.where(X @ rng.standard_normal(10) > 0, "yes", "no")
     >>> clf = SelectiveClassifier(random_state=0).fit(X, y)
     >>> print(clf.n_asked_, round(clf.score(X, y), 2))
-    0 0.0
+    107 0.97
     """
 
     def __init__(
@@ -185,11 +185,13 @@ class SelectiveClassifier(Lifecycle):
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
-        return self._thin(x).predict(x)
+        thin = self._dense_row if type(x) is np.ndarray else None
+        return (thin or self._thin(x)).predict(x)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
-        self._thin(x).learn(x, y)
+        thin = self._dense_row if type(x) is np.ndarray else None
+        (thin or self._thin(x)).learn(x, y)
         return self
 
     def save(self, path: str | Path) -> None:

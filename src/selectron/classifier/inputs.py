@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
+BEYOND = 2**32 - 1
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -62,21 +63,13 @@ def feature_names(X: Any) -> Any:
     return _get_feature_names(X)
 
 
-def in_order(rows: Csr) -> Csr:
-    """Return the same matrix with rising columns in each row, duplicates added up."""
-    from scipy.sparse import csr_array  # noqa: PLC0415
-
-    if len(rows.indices) and not (rows.indices.min() >= 0 and rows.indices.max() < rows.width):
-        raise ValueError(
-            f"X has column {rows.indices.max() if rows.indices.min() >= 0 else rows.indices.min()}"
-            f" but a width of {rows.width}: its index arrays are damaged"
-        )
-    n = len(rows.starts) - 1
-    matrix = csr_array(
-        (rows.values.copy(), rows.indices.copy(), rows.starts.copy()), shape=(n, rows.width)
-    )
-    matrix.sum_duplicates()
-    return _as_csr(matrix, rows.values.dtype)
+def outside(rows: Rows) -> int | None:
+    """Return the first column that lies outside the width of a damaged matrix."""
+    if isinstance(rows, Dense):
+        return None
+    columns = rows.indices[rows.starts[0] : rows.starts[-1]]
+    beyond = columns[columns >= rows.width]
+    return int(beyond.view(np.int32)[0]) if len(beyond) else None
 
 
 def _is_sparse(X: Any) -> bool:
@@ -89,6 +82,9 @@ def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
         X = _validated(X, owner)
     if X.format != "csr":
         X = X.tocsr()
+    if not X.has_canonical_format:  # scipy looks once a matrix and remembers
+        X = X.copy()
+        X.sum_duplicates()
     return _as_csr(X, dtype or (X.dtype if X.dtype in FLOATS else np.dtype(np.float64)))
 
 
@@ -97,7 +93,15 @@ def _as_csr(X: Any, dtype: Any) -> Csr:
     if starts[0] < 0 or starts[-1] > len(X.data) or (np.diff(starts) < 0).any():
         raise ValueError("X is a damaged CSR matrix: indptr must rise from 0 to the data's end")
     values = np.ascontiguousarray(X.data, dtype)
-    return Csr(values, np.ascontiguousarray(X.indices, np.int32), starts, int(X.shape[1]))
+    return Csr(values, _columns(X.indices), starts, int(X.shape[1]))
+
+
+def _columns(indices: Any) -> Indices:
+    """Return columns as uint32; what does not fit becomes too large, and is refused as such."""
+    if indices.dtype == np.int32:
+        return np.ascontiguousarray(indices).view(np.uint32)
+    beyond = (indices < 0) | (indices > BEYOND)
+    return np.where(beyond, BEYOND, indices).astype(np.uint32)
 
 
 def _validated(X: Any, owner: str) -> Any:

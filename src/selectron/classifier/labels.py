@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.numeric.arrays import Vector
-
-UNKNOWN = 0.0
+from selectron.numeric.arrays import Signs, Vector
 
 
 class Labels:
@@ -51,11 +49,11 @@ class Labels:
     def complete(self) -> bool:
         return len(self.classes) == 2 or (self.fixed and len(self.classes) == 1)
 
-    def signs(self, y: NDArray[Any]) -> Vector:
-        """Return -1, +1, or UNKNOWN for what is neither."""
-        signs = np.full(len(y), UNKNOWN)
-        for sign, label in zip((-1.0, 1.0), self.classes, strict=False):
-            signs[np.asarray(y == label, dtype=bool)] = sign
+    def signs(self, y: NDArray[Any]) -> Signs:
+        """Return -1, +1, or 0 for what is neither."""
+        signs = np.zeros(len(y), np.int8)
+        for step, label in zip((np.subtract, np.add), self.classes, strict=False):
+            step(signs, np.asarray(y == label, dtype=bool).view(np.int8), out=signs)
         return signs
 
     def sign(self, label: Any) -> float:

@@ -5,17 +5,19 @@ from typing import Any
 import numpy as np
 
 from selectron.classifier.batch import refusal
-from selectron.classifier.inputs import all_finite, feature_names, part, read_rows, shape
+from selectron.classifier.inputs import all_finite, feature_names, outside, part, read_rows, shape
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
-from selectron.classifier.one_row import OneRow
+from selectron.classifier.one_row import OneRow, one_row
 from selectron.classifier.parameters import Parameters
 from selectron.classifier.rules import choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.seeds import seed_of
-from selectron.loop import NOT_FINITE
+from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Rows
+
+THIN = ("_dense_row", "_sparse_row")  # bound to compiled code: made anew after a copy
 
 
 class Lifecycle(Parameters):
@@ -29,10 +31,11 @@ class Lifecycle(Parameters):
     n_features_in_: int
     feature_names_in_: Any
     _run: Run | None = None
-    _one_row: OneRow | None = None
+    _dense_row: OneRow | None = None
+    _sparse_row: OneRow | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_one_row"}
+        return {name: value for name, value in self.__dict__.items() if name not in THIN}
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
         d = shape(rows)[1]
@@ -45,7 +48,7 @@ class Lifecycle(Parameters):
         if self._run is run:
             return
         self._run = run
-        self._one_row = None
+        self._dense_row = self._sparse_row = None
         self.n_features_in_ = run.machine.d
         names = feature_names(X)
         if names is not None:
@@ -92,16 +95,24 @@ class Lifecycle(Parameters):
         rows = self._read_more(X)
         margins = machine.margins(rows, exact=exact)
         for t in np.flatnonzero(~np.isfinite(margins)):
+            if outside(rows) is not None:
+                raise refusal(machine, rows, Stop(int(t), UNSOUND))
             if not all_finite(part(rows, int(t), int(t) + 1)):
                 raise refusal(machine, rows, Stop(int(t), NOT_FINITE))
             margins[t] = 0.0  # a row without a direction is on neither side
         return margins
 
     def _thin(self, x: Any) -> OneRow:
+        """Return the thin path for rows of this kind; the first row may begin the run."""
         sparse = type(x) is not np.ndarray and hasattr(x, "indptr")
-        if self._one_row is None or self._one_row.sparse != sparse:
+        thin = self._sparse_row if sparse else self._dense_row
+        if thin is None:
             if self._run is None:
                 rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
                 self._adopt(self._begin(rows, Labels(), None))
-            self._one_row = OneRow(self._started(), sparse=sparse)
-        return self._one_row
+            thin = one_row(self._started(), sparse=sparse)
+            if sparse:
+                self._sparse_row = thin
+            else:
+                self._dense_row = thin
+        return thin

@@ -4,13 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.inputs import in_order, n_bytes, part, shape
+from selectron.classifier.inputs import n_bytes, part, shape
 from selectron.classifier.rules import Rules
 from selectron.loop import (
     DONE,
     LABEL_NEEDED,
     LABEL_UNKNOWN,
-    UNSOUND,
     Learner,
     Log,
     compiled_lesson,
@@ -18,9 +17,9 @@ from selectron.loop import (
     compiled_pass,
     rules_digest,
 )
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.arrays import Matrix, Signs, Vector
 from selectron.numeric.coins import coins
-from selectron.numeric.rows import Csr, Rows
+from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, unpack
 
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
@@ -92,7 +91,7 @@ class Machine:
     def run(
         self,
         rows: Rows,
-        labels: Vector,
+        labels: Signs,
         *,
         log: Log,
         first: int = 0,
@@ -128,18 +127,17 @@ class Machine:
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
 
-    def lesson(self, rows: Rows, labels: Vector, asked_with: Matrix, *, fresh: bool) -> int:
+    def lesson(self, rows: Rows, labels: Signs, asked_with: Matrix, *, fresh: bool) -> int:
         """Learn given labels; return the status."""
         kernel = compiled_lesson(self.bodies)
         return int(kernel(self.learner, self.numbers, rows, labels, asked_with, fresh))
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
-        """Return the margin of every row: exact, or just its sign."""
+        """Return the margin of every row: exact, or just its sign; NaN if they cannot be read."""
         margins = np.empty(shape(rows)[0])
         kernel = compiled_margins(self.bodies)
-        if kernel(self.learner, self.numbers, rows, margins, exact) == UNSOUND:
-            assert isinstance(rows, Csr)
-            return self.margins(in_order(rows), exact=exact)
+        if kernel(self.learner, self.numbers, rows, margins, exact) != DONE:
+            margins[:] = np.nan
         return margins
 
 

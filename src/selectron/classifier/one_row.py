@@ -1,6 +1,12 @@
-"""One row at a time, with as little between the caller and the kernel as can be."""
+"""One row at a time, with as little between the caller and the kernel as can be.
 
-from typing import Any
+The kernels are called at raw entry points, which do not look at the types of their arguments. So a
+row is handed over only if its type, shape and strides are exactly those they were made for; any
+other is converted first.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,117 +14,181 @@ from selectron.classifier.inputs import all_finite
 from selectron.classifier.run import Ask, Run
 from selectron.numeric.arrays import Vector
 from selectron.numeric.coins import coins
-from selectron.numeric.rows import Csr, Dense, Rows
+from selectron.numeric.rows import Csr, Dense
 from selectron.single import compiled_ask, compiled_learn, compiled_predict, entry_point
 
 COINS_AHEAD = 1024
 
 
-class OneRow:
-    """Predict, ask and learn single rows with one learner."""
+class OneRow(NamedTuple):
+    """Predict, ask and learn single rows, dense or sparse, with one learner."""
 
-    def __init__(self, run: Run, *, sparse: bool) -> None:
-        machine = run.machine
-        d, bodies = machine.d, machine.bodies
-        self.run = run
-        self.sparse = sparse
-        self.open_ticket: int | None = None  # of the row just asked about
-        self._dtype = machine.dtype
-        self._x = np.zeros(0 if sparse else d, machine.dtype)
-        self._layout = self._x.dtype, self._x.shape, self._x.strides
-        self._room = _room(d, machine.dtype, sparse=sparse)
-        self._told = np.zeros(5)
-        self._coins: Vector = np.zeros(0)
-        self._first_coin = 0
-        state = machine.learner, machine.numbers, self._room
-        self._state = state
-        self._predict = entry_point(compiled_predict(bodies), *state, self._x)
-        self._learn = entry_point(compiled_learn(bodies), *state, self._x, 1.0, True)
-        self._ask = entry_point(compiled_ask(bodies), *state, self._x, 0.5, self._told)
+    predict: Callable[[Any], Any]
+    ask: Callable[[Any], Ask]
+    learn: Callable[[Any, Any], None]
 
-    def predict(self, x: Any) -> Any:
-        if type(x) is not np.ndarray or (x.dtype, x.shape, x.strides) != self._layout:
-            x = self._taken(x)
-        margin = self._predict(*self._state, x)
+
+class Bench(NamedTuple):
+    """What the three of them share: the learner, room for a row, and the layout rows must have."""
+
+    run: Run
+    room: Any
+    example: Vector
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.room, Csr)
+
+    @property
+    def state(self) -> tuple[Any, Vector, Any]:
+        return self.run.machine.learner, self.run.machine.numbers, self.room
+
+    @property
+    def layout(self) -> tuple[Any, Any, Any]:
+        return self.example.shape, self.example.strides, self.example.dtype
+
+    def take(self, x: Any) -> Vector:
+        """Return the row in the layout of the example, or put a sparse one into the room."""
+        if not self.sparse:
+            return _dense(x, self.run.machine.d, self.example.dtype)
+        _fill(self.room, x)
+        return self.example
+
+    def refusal(self, x: Any) -> ValueError:
+        rows = self.room if self.sparse else Dense(np.atleast_2d(x))
+        if not all_finite(rows):
+            return ValueError("Input X contains NaN or infinity: drop or impute such rows first")
+        return ValueError(
+            f"{self.run.machine.rules.update.label} cannot read this row: it has norm 0, numbers "
+            "too large, or columns out of range"
+        )
+
+
+def one_row(run: Run, *, sparse: bool) -> OneRow:
+    """Bind the kernels to the learner; its arrays stay where they are."""
+    d, dtype = run.machine.d, run.machine.dtype
+    room: Any = Dense(np.zeros((1, 1), dtype))
+    if sparse:
+        room = Csr(np.zeros(d, dtype), np.zeros(d, np.uint32), np.zeros(2, np.int64), d)
+    bench = Bench(run, room, np.zeros(0 if sparse else d, dtype))
+    return OneRow(_predictor(bench), _asker(bench), _learner(bench))
+
+
+def _predictor(bench: Bench) -> Callable[[Any], Any]:
+    learner, numbers, room = bench.state
+    shape, strides, dtype = bench.layout
+    labels = bench.run.labels
+    kernel = entry_point(
+        compiled_predict(bench.run.machine.bodies), learner, numbers, room, bench.example
+    )
+
+    def predict(x: Any) -> Any:
+        try:
+            if x.shape != shape or x.strides != strides or x.dtype is not dtype:
+                x = bench.take(x)
+        except AttributeError:
+            x = bench.take(x)
+        margin = kernel(learner, numbers, room, x)
         if margin - margin != 0.0:
-            self._refuse(x)
-        names = self.run.labels.names_by_side
+            raise bench.refusal(x)
+        names = labels.names_by_side
         return names[margin > 0.0] if names else None
 
-    def learn(self, x: Any, y: Any) -> None:
-        if type(x) is not np.ndarray or (x.dtype, x.shape, x.strides) != self._layout:
-            x = self._taken(x)
-        run = self.run
-        sign = run.labels.signs_by_name.get(y) or run.labels.sign(y)
-        ticket = self.open_ticket
-        margin = self._learn(*self._state, x, sign, ticket is None)
-        if margin - margin != 0.0:
-            self._refuse(x)
-        if ticket is None:
-            run.machine.n_seen += 1
-            run.machine.n_asked += 1
-        else:
-            run.tickets.settle(ticket)
-            self.open_ticket = None
+    return predict
 
-    def ask(self, x: Any) -> Ask:
-        if type(x) is not np.ndarray or (x.dtype, x.shape, x.strides) != self._layout:
-            x = self._taken(x)
-        run, told = self.run, self._told
-        coin = self._coin()
-        margin = self._ask(*self._state, x, coin, told)
+
+def _learner(bench: Bench) -> Callable[[Any, Any], None]:
+    learner, numbers, room = bench.state
+    shape, strides, dtype = bench.layout
+    machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
+    kernel = entry_point(
+        compiled_learn(machine.bodies), learner, numbers, room, bench.example, 1.0, True
+    )
+
+    def learn(x: Any, y: Any) -> None:
+        try:
+            if x.shape != shape or x.strides != strides or x.dtype is not dtype:
+                x = bench.take(x)
+        except AttributeError:
+            x = bench.take(x)
+        sign = labels.signs_by_name.get(y) or labels.sign(y)
+        ticket = tickets.just_asked
+        margin = kernel(learner, numbers, room, x, sign, ticket is None)
         if margin - margin != 0.0:
-            self._refuse(x)
+            raise bench.refusal(x)
+        if ticket is None:
+            machine.n_seen += 1
+            machine.n_asked += 1
+        else:
+            tickets.settle(ticket)
+            tickets.just_asked = None
+
+    return learn
+
+
+def _asker(bench: Bench) -> Callable[[Any], Ask]:
+    learner, numbers, room = bench.state
+    shape, strides, dtype = bench.layout
+    machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
+    toss, told = _Coins(bench.run), np.zeros(5)
+    kernel = entry_point(
+        compiled_ask(machine.bodies), learner, numbers, room, bench.example, 0.5, told
+    )
+
+    def ask(x: Any) -> Ask:
+        try:
+            if x.shape != shape or x.strides != strides or x.dtype is not dtype:
+                x = bench.take(x)
+        except AttributeError:
+            x = bench.take(x)
+        coin = toss()
+        margin = kernel(learner, numbers, room, x, coin, told)
+        if margin - margin != 0.0:
+            raise bench.refusal(x)
         probability = float(told[4])
         asked = coin < probability
         ticket = -1
         if asked:
-            row = x[np.newaxis] if not self.sparse else self._room
-            rows: Rows = Dense(row) if not self.sparse else row
-            ticket = run.tickets.issue_one(rows, told[:4], probability, run.machine.n_seen)
-        run.machine.n_seen += 1
-        run.machine.n_asked += asked
-        self.open_ticket = ticket if asked else None
-        names = run.labels.names_by_side
+            rows = room if bench.sparse else Dense(x[np.newaxis])
+            ticket = tickets.issue_one(rows, told[:4], probability, machine.n_seen)
+        machine.n_seen += 1
+        machine.n_asked += asked
+        tickets.just_asked = ticket if asked else None
+        names = labels.names_by_side
         return Ask(names[margin > 0.0] if names else None, margin, probability, asked, ticket)
 
-    def _coin(self) -> float:
-        machine = self.run.machine
-        ahead = machine.n_seen - self._first_coin
-        if not 0 <= ahead < len(self._coins):
-            self._first_coin, ahead = machine.n_seen, 0
-            self._coins = coins(machine.seed, machine.n_seen, COINS_AHEAD)
-        return float(self._coins[ahead])
-
-    def _taken(self, x: Any) -> Any:
-        """Return x as an array the kernels can read, or copy a sparse row into the room."""
-        d = self.run.machine.d
-        if not self.sparse:
-            row = np.ascontiguousarray(x, self._dtype)
-            if row.shape == (1, d):
-                row = row[0]
-            if row.shape != (d,):
-                raise ValueError(f"a row of {d} features is expected, got shape {row.shape}")
-            return row
-        if x.shape[-1] != d or (x.ndim == 2 and x.shape[0] != 1) or len(x.data) > d:
-            raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
-        n = len(x.data)
-        self._room.values[:n] = x.data
-        self._room.indices[:n] = x.indices
-        self._room.starts[1] = n
-        return self._x
-
-    def _refuse(self, x: Any) -> None:
-        rows = self._room if self.sparse else Dense(np.atleast_2d(x))
-        if not all_finite(rows):
-            raise ValueError("Input X contains NaN or infinity: drop or impute such rows first")
-        raise ValueError(
-            f"{self.run.machine.rules.update.label} cannot read this row: it has norm 0, numbers "
-            "too large, or columns out of order"
-        )
+    return ask
 
 
-def _room(d: int, dtype: Any, *, sparse: bool) -> Any:
-    if sparse:
-        return Csr(np.zeros(d, dtype), np.zeros(d, np.int32), np.zeros(2, np.int64), d)
-    return Dense(np.zeros((1, d), dtype))
+class _Coins:
+    """The coins of the rounds to come, some ahead."""
+
+    def __init__(self, run: Run) -> None:
+        self.machine = run.machine
+        self.ahead: list[float] = []
+        self.first = 0
+
+    def __call__(self) -> float:
+        k = self.machine.n_seen - self.first
+        if not 0 <= k < len(self.ahead):
+            self.first, k = self.machine.n_seen, 0
+            self.ahead = coins(self.machine.seed, self.first, COINS_AHEAD).tolist()
+        return self.ahead[k]
+
+
+def _dense(x: Any, d: int, dtype: Any) -> Vector:
+    row = np.ascontiguousarray(x, dtype)
+    if row.shape == (1, d):
+        row = row[0]
+    if row.shape != (d,):
+        raise ValueError(f"a row of {d} features is expected, got shape {np.shape(x)}")
+    return row
+
+
+def _fill(room: Csr, x: Any) -> None:
+    n, d = len(x.data), room.width
+    if x.shape[-1] != d or (x.ndim == 2 and x.shape[0] != 1) or n > d:
+        raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
+    room.values[:n] = x.data
+    room.indices[:n] = x.indices
+    room.starts[1] = n

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.batch import consult, learn_batch, refusal, vetted
+from selectron.classifier.batch import consult, learn_batch, refusal, vet
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.tickets import Tickets
 from selectron.loop import DONE, Log
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.arrays import Matrix, Signs
 from selectron.numeric.rows import Rows
 
 NO_FORECASTS = np.empty((0, 4))
@@ -48,7 +48,7 @@ class Run:
     def ask(self, rows: Rows) -> Ask:
         n, first = shape(rows)[0], self.machine.n_seen
         log = Log.of(n)
-        learn_batch(self.machine, rows, np.ones(n), log, teach=False)
+        learn_batch(self.machine, rows, np.ones(n, np.int8), log, teach=False)
         tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         margins = log.forecasts[:, 0].copy()
         return Ask(self.labels.names(margins), margins, log.probabilities, log.asked, tickets)
@@ -62,19 +62,21 @@ class Run:
         for ticket, question, sign in lessons:
             if question is not None and int(ticket) in self.tickets.waiting:
                 rows = question.rows(self.machine.d)
-                self.lesson(rows, np.array([sign]), question.forecast[np.newaxis], fresh=False)
+                self.lesson(
+                    rows, np.array([sign], np.int8), question.forecast[np.newaxis], fresh=False
+                )
                 self.tickets.settle(ticket)
                 learnt += 1
         return learnt
 
-    def lesson(self, rows: Rows, signs: Vector, asked_with: Matrix, *, fresh: bool) -> None:
+    def lesson(self, rows: Rows, signs: Signs, asked_with: Matrix, *, fresh: bool) -> None:
         """Learn labels that come outside a pass."""
         status = self.machine.lesson(rows, signs, asked_with, fresh=fresh)
         if status != DONE:
             raise refusal(self.machine, rows, Stop(0, status))
 
     def _consult(self, rows: Rows, label_of: Callable[[int], Any], log: Log) -> None:
-        rows = vetted(self.machine, rows)
+        vet(self.machine, rows)
         consult(self.machine, rows, lambda t: self.labels.sign(label_of(t)), log)
 
 

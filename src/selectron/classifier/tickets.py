@@ -37,6 +37,7 @@ class Tickets:
 
     n_asked: int = 0
     waiting: dict[int, Question] = field(default_factory=dict)
+    just_asked: int | None = None  # by `ask_one`, whose answer may come without its number
 
     def issue(
         self, rows: Rows, forecasts: Matrix, probabilities: Vector, asked: Any, first_round: int

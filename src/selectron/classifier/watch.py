@@ -8,7 +8,7 @@ from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.loop import Log
-from selectron.numeric.arrays import Vector
+from selectron.numeric.arrays import Signs
 from selectron.numeric.rows import Rows
 
 AfterUpdate = Callable[[SelectiveClassifier, int], None]
@@ -16,7 +16,7 @@ AfterUpdate = Callable[[SelectiveClassifier, int], None]
 
 def watched_fit(
     learner: SelectiveClassifier, X: Any, y: Any, after_update: AfterUpdate | None = None
-) -> tuple[Rows, Vector, Log]:
+) -> tuple[Rows, Signs, Log]:
     """Fit the learner on the stream; return its rows, the signs of all labels, and the log.
 
     The learner reads the labels it asks for and no others.

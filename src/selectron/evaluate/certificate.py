@@ -94,7 +94,7 @@ def _gather(trace: Any, *, with_constant: bool) -> _Evidence:
     state = trace.learner._started().machine.state.update
     return _Evidence(
         seen,
-        trace.signs[chosen],
+        trace.signs[chosen].astype(float),
         float(np.sqrt(squares.max() + extra)),
         float(max(abs(X).max(), extra)),
         int(getattr(state, "n_margin_errors", 0)),
@@ -107,7 +107,10 @@ def _matrix(rows: Rows) -> Any:
     if isinstance(rows, Dense):
         return csr_array(rows.values.astype(np.float64))
     shape = (len(rows.starts) - 1, rows.width)
-    return csr_array((rows.values.astype(np.float64), rows.indices, rows.starts), shape=shape)
+    # scikit-learn's separators want signed 32 bits: enough, but for billions of entries.
+    kind = np.int32 if rows.starts[-1] < 2**31 else np.int64
+    places = rows.indices.astype(kind), rows.starts.astype(kind)
+    return csr_array((rows.values.astype(np.float64), *places), shape=shape)
 
 
 def _least(

@@ -37,7 +37,7 @@ def progressive(
     >>> y = X[:, 0] > 0
     >>> trace = progressive(SelectiveClassifier(Perceptron(), Margin(b=0.5)), X, y)
     >>> print(trace.n_asked, trace.n_mistakes, trace.n_updates)
-    0 0 0
+    165 74 36
     """
     copy = SelectiveClassifier(**{**learner.get_params(), "random_state": seed})
     rounds: list[int] = []
@@ -58,7 +58,7 @@ def progressive(
         probabilities=log.probabilities,
         asked=log.asked,
         updated=log.updated,
-        mistakes=np.where(margins > 0.0, 1.0, -1.0) != signs,
+        mistakes=np.where(margins > 0.0, 1, -1) != signs,
         learner=copy,
         rows=rows,
         signs=signs,

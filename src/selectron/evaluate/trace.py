@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
 from selectron.evaluate.certificate import Certificate, certify
-from selectron.numeric.arrays import Vector
+from selectron.numeric.arrays import Signs, Vector
 from selectron.numeric.rows import Rows
 
 Flags = NDArray[np.bool_]
@@ -39,7 +39,7 @@ class Trace:
     mistakes: Flags
     learner: SelectiveClassifier = field(repr=False)
     rows: Rows = field(repr=False)
-    signs: Vector = field(repr=False)
+    signs: Signs = field(repr=False)
     test_rounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     test_errors: Vector = field(default_factory=lambda: np.zeros(0))
 

@@ -130,7 +130,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
     axes = figure.subplots()
     styles = {"Reflection + Halving": "-", "Reflection + Balanced": "--",
               "Perceptron + Halving": "-.", "Perceptron + Always": ":"}  # fmt: skip
-    colours = dict(zip(DIMENSIONS, ("C0", "C1", "C2"), strict=True))
+    colours = {d: f"C{k}" for k, d in enumerate(DIMENSIONS)}
     for curve in result["curves"]:
         shown = [
             (e, v / curve["d"]) for e, v in zip(curve["errors"], curve["labels"], strict=True) if v

@@ -54,7 +54,7 @@ def _updates(
 ) -> Iterator[float]:
     while machine.n_seen < most_rows:
         X = points(rng, BLOCK, machine.d)
-        signs = np.where(X @ target > 0.0, 1.0, -1.0)
+        signs = np.where(X @ target > 0.0, 1, -1).astype(np.int8)
         done = 0
         while done < BLOCK:
             stop = machine.run(Dense(X), signs, log=SILENT, first=done, pause=True)
@@ -82,7 +82,7 @@ def labels_inside_the_band(
         weights = hypothesis(state.update)
         first = n_labels == 1
         x = points(rng, 1, d)[0] if first else _inside(rng, weights, state.query.threshold)
-        sign = np.array([1.0 if x @ target > 0.0 else -1.0])
+        sign = np.array([1 if x @ target > 0.0 else -1], np.int8)
         machine.lesson(Dense(x[np.newaxis]), sign, NO_FORECASTS, fresh=False)
         now = error(target, hypothesis(machine.state.update))
         while len(reached) < len(errors) and now <= errors[len(reached)]:

@@ -1,5 +1,6 @@
 """Learn-α: a mixture that learns how often the best expert changes, and which one it is."""
 
+from math import fsum
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,7 +22,7 @@ from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
-from selectron.experts.scaled import log_scaled
+from selectron.experts.scaled import log_scaled, plain_numbers
 from selectron.experts.sharing import check_alpha, is_calm
 from selectron.experts.steps import FINE, Fault, first_fault
 from selectron.numeric.arrays import Matrix, Vector
@@ -84,9 +85,10 @@ class LearnAlpha(Mixture):
     @property
     def alpha_weights(self) -> Vector:
         """The weight of each switching rate in `alphas`, (m,)."""
-        _, total = sum_rows(self._rows, self._room)
+        exponents = self._rows.exponents - self._rows.exponents.max()
+        shares = plain_numbers(self._rows.mantissas, exponents)
         weights = np.empty(len(self.alphas))
-        weights[self._order] = self._room.shares / total
+        weights[self._order] = shares / fsum(shares.tolist())
         return weights
 
     def state(self) -> dict[str, Any]:

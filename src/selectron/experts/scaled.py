@@ -21,6 +21,11 @@ ONE_BITS = np.int64(0x3FF0000000000000)
 LOWEST = -(2**62)  # below every exponent
 
 
+def plain_numbers(mantissas: Vector, exponents: Indices) -> Vector:
+    """Return the numbers as plain ones, which are 0 where they are too small."""
+    return np.ldexp(mantissas, exponents.clip(-2000, 1000).astype(np.int32))
+
+
 @jitable
 def power_of_two(k: int) -> float:
     """Return 2^k for k ≤ 0 (a greater k counts as 0), and 0 where that is no normal number."""

@@ -10,12 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.experts.scaled import (
-    align,
-    log_scaled,
-    power_of_two,
-    split,
-)
+from selectron.experts.scaled import align, log_scaled, plain_numbers, power_of_two, split
 from selectron.experts.steps import sum_of
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import jitable
@@ -52,9 +47,7 @@ def start_row(prior: Vector, calm: bool) -> Row:
 
 
 def row_weights(row: Row) -> Vector:
-    weights = np.empty_like(row.weights)
-    exponent = int(align(row.weights, row.exponents, weights))
-    return weights * 2.0**exponent
+    return row.weights.copy() if row.calm else plain_numbers(row.weights, row.exponents)
 
 
 def row_state(row: Row) -> dict[str, Any]:

@@ -8,3 +8,4 @@ from numpy.typing import NDArray
 Vector = NDArray[np.floating[Any]]
 Matrix = NDArray[np.floating[Any]]
 Indices = NDArray[np.integer[Any]]
+Signs = NDArray[np.int8]

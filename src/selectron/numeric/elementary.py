@@ -34,6 +34,23 @@ def jitable(body: Body) -> Body:
 
 
 @jitable
+def taylor_tail(r: float) -> float:
+    """Return (eʳ - 1 - r)/r² for |r| ≤ ½ log 2, by Taylor's series."""
+    series = 1.0 / 6227020800.0
+    series = series * r + 1.0 / 479001600.0
+    series = series * r + 1.0 / 39916800.0
+    series = series * r + 1.0 / 3628800.0
+    series = series * r + 1.0 / 362880.0
+    series = series * r + 1.0 / 40320.0
+    series = series * r + 1.0 / 5040.0
+    series = series * r + 1.0 / 720.0
+    series = series * r + 1.0 / 120.0
+    series = series * r + 1.0 / 24.0
+    series = series * r + 1.0 / 6.0
+    return series * r + 0.5
+
+
+@jitable
 def exponential(x: float) -> float:
     """Return eˣ within 1 ulp; 0 below -745.13 (subnormal from -708.4), infinity above 709.78.
 
@@ -48,19 +65,7 @@ def exponential(x: float) -> float:
     shifted = np.float64(inside * LOG2_E + ROUNDER)
     k = shifted - ROUNDER
     r = (inside - k * LN2_HIGH) - k * LN2_LOW
-    series = 1.0 / 6227020800.0
-    series = series * r + 1.0 / 479001600.0
-    series = series * r + 1.0 / 39916800.0
-    series = series * r + 1.0 / 3628800.0
-    series = series * r + 1.0 / 362880.0
-    series = series * r + 1.0 / 40320.0
-    series = series * r + 1.0 / 5040.0
-    series = series * r + 1.0 / 720.0
-    series = series * r + 1.0 / 120.0
-    series = series * r + 1.0 / 24.0
-    series = series * r + 1.0 / 6.0
-    series = series * r + 0.5
-    mantissa = 1.0 + (r + r * r * series)
+    mantissa = 1.0 + (r + r * r * taylor_tail(r))
     # 2ᵏ in two factors: both are normal numbers, also where the result is not
     exponent = shifted.view(np.int64) - ROUNDER_BITS
     half = exponent >> 1
@@ -68,6 +73,23 @@ def exponential(x: float) -> float:
     second = np.int64((exponent - half + 1023) << 52).view(np.float64)
     scaled = mantissa * first * second
     return np.inf if x > LARGEST else (0.0 if x < SMALLEST else scaled)
+
+
+@jitable
+def modest_exponential(x: float) -> float:
+    """Return eˣ within 1 ulp for |x| ≤ 700, and e^±700 beyond: less work than `exponential`.
+
+    Examples
+    --------
+    >>> print(modest_exponential(2.0), modest_exponential(0.0), modest_exponential(1e6))
+    7.38905609893065 1.0 1.0142320547350045e+304
+    """
+    inside = np.float64(700.0 if x > 700.0 else (-700.0 if x < -700.0 else x))
+    shifted = np.float64(inside * LOG2_E + ROUNDER)
+    k = shifted - ROUNDER
+    r = (inside - k * LN2_HIGH) - k * LN2_LOW
+    power = np.int64((shifted.view(np.int64) - ROUNDER_BITS + 1023) << 52).view(np.float64)
+    return (1.0 + (r + r * r * taylor_tail(r))) * power
 
 
 @jitable

@@ -1,4 +1,4 @@
-"""A dense inner product whose bits are the same on every CPU, at the speed of vector units.
+"""Dense sums whose bits are the same on every CPU, at the speed of vector units.
 
 Eight running sums, one a lane, are added as a fixed tree. Numba leaves scalar accumulators scalar,
 and fastmath would let the CPU choose the order; so the vectors are written down explicitly. LLVM
@@ -21,10 +21,14 @@ _INDEX = ir.IntType(64)
 
 def lane_dot(x: Vector, w: Vector) -> Any:
     """Sum x_i w_i: entry i into lane i mod 8, then the lanes as a tree."""
-    products = x * w
-    lanes = np.zeros(LANES, products.dtype)
-    for start in range(0, len(products), LANES):
-        block = products[start : start + LANES]
+    return lane_sum(x * w)
+
+
+def lane_sum(x: Vector) -> Any:
+    """Sum x_i in the same order."""
+    lanes = np.zeros(LANES, x.dtype)
+    for start in range(0, len(x), LANES):
+        block = x[start : start + LANES]
         lanes[: len(block)] += block
     while len(lanes) > 1:
         half = len(lanes) // 2
@@ -37,18 +41,31 @@ def _compiled_lane_dot(x: Any, w: Any) -> Any:
     return lambda x, w: _emit_lane_dot(x, w)
 
 
+@overload(lane_sum, strict=False, jit_options=INLINE)
+def _compiled_lane_sum(x: Any) -> Any:
+    return lambda x: _emit_lane_sum(x)
+
+
+@intrinsic
+def _emit_lane_sum(typing_context: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _LaneSum(context, builder, (x,), args, x.dtype).emit()
+
+    return x.dtype(x), generate
+
+
 @intrinsic
 def _emit_lane_dot(typing_context: Any, x: Any, w: Any) -> Any:
     wide = x.dtype if x.dtype.bitwidth >= w.dtype.bitwidth else w.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _LaneDot(context, builder, (x, w), args, wide).emit()
+        return _LaneSum(context, builder, (x, w), args, wide).emit()
 
     return wide(x, w), generate
 
 
-class _LaneDot:
-    """Write the loop of `lane_dot` with explicit vectors."""
+class _LaneSum:
+    """Write the loop with explicit vectors: the sum of the products of one or two arrays."""
 
     def __init__(self, context: Any, builder: Any, kinds: Any, values: Any, wide: Any) -> None:
         self.builder = builder
@@ -65,16 +82,35 @@ class _LaneDot:
         builder, n = self.builder, self.length
         main = builder.and_(n, ir.Constant(_INDEX, -LANES))
         lanes = cgutils.alloca_once_value(builder, ir.Constant(self.vector, [0.0] * LANES))
-        step = ir.Constant(_INDEX, LANES)
-        with cgutils.for_range_slice(builder, ir.Constant(_INDEX, 0), main, step, _INDEX) as (i, _):
-            self._accumulate(lanes, i, self._load)
+        self._loop(main, lambda i: self._accumulate(lanes, i, self._load))
         with builder.if_then(builder.icmp_unsigned("!=", main, n)):
             self._accumulate(lanes, main, self._load_tail)
         return self._tree(builder.load(lanes))
 
+    def _loop(self, stop: Any, body: Any) -> None:
+        """Step through the row; not unrolled: a short row would spend its time in remainders."""
+        builder, module = self.builder, self.builder.module
+        position = cgutils.alloca_once_value(builder, ir.Constant(_INDEX, 0))
+        test, block, end = (
+            builder.append_basic_block(f"lanes.{n}") for n in ("test", "body", "end")
+        )
+        builder.branch(test)
+        builder.position_at_end(test)
+        i = builder.load(position)
+        builder.cbranch(builder.icmp_unsigned("<", i, stop), block, end)
+        builder.position_at_end(block)
+        body(i)
+        builder.store(builder.add(i, ir.Constant(_INDEX, LANES)), position)
+        back = builder.branch(test)
+        rolled = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+        loop = module.add_metadata([rolled])
+        loop.operands = (loop, rolled)  # loop metadata names itself first
+        back.set_metadata("llvm.loop", loop)
+        builder.position_at_end(end)
+
     def _accumulate(self, lanes: Any, position: Any, load: Any) -> None:
-        factors = [self._widen(load(which, position)) for which in (0, 1)]
-        product = self.builder.fmul(*factors)
+        factors = [self._widen(load(which, position)) for which in range(len(self.data))]
+        product = self.builder.fmul(*factors) if len(factors) == 2 else factors[0]
         self.builder.store(self.builder.fadd(self.builder.load(lanes), product), lanes)
 
     def _pointer(self, which: int, position: Any) -> Any:

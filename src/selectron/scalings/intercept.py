@@ -32,7 +32,7 @@ class Intercept(Spec):
         return d + 1
 
     def begin(self, d: int, dtype: Any) -> "InterceptState":
-        return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.int32), d)
+        return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.uint32), d)
 
 
 class InterceptState(NamedTuple):

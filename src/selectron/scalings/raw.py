@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Row
 from selectron.protocol import absorb, present, ready
 from selectron.spec import Spec
@@ -30,11 +27,11 @@ class Raw(Spec):
         return d
 
     def begin(self, d: int, dtype: Any) -> "RawState":
-        return RawState(np.empty(0, dtype))
+        return RawState(True)
 
 
 class RawState(NamedTuple):
-    nothing: Vector  # an empty tuple has no type of its own in compiled code
+    ready: bool  # always: an empty tuple would have no type of its own in compiled code
 
 
 def nothing_to_absorb(scaling: Any, x: Row) -> Any:

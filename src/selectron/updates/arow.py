@@ -29,7 +29,7 @@ class Arow(Spec):
     >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
     >>> clf = SelectiveClassifier(Arow(r=2.0), Always()).fit(X, ["yes", "no", "no"])
     >>> clf.coef_.round(3).tolist()
-    [[0,0]]
+    [[-0.3, 0.467]]
     """
 
     r: float = 1.0

@@ -33,7 +33,7 @@ class Ballseptron(Spec):
     >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
     >>> clf = SelectiveClassifier(Ballseptron(r=0.3), Always()).fit(X, ["yes", "no", "no"])
     >>> clf.coef_.round(3).tolist()
-    [[0, 0]]
+    [[-1.158, 1.103]]
     """
 
     r: float = 0.1

@@ -32,7 +32,7 @@ class Ridge(Spec):
     >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
     >>> clf = SelectiveClassifier(Ridge(a=2.0), Always()).fit(X, ["yes", "no", "no"])
     >>> clf.coef_.round(3).tolist()
-    [[0,0]]
+    [[-0.3, 0.467]]
     """
 
     a: float = 1.0

@@ -5,10 +5,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
+from selectron.dispatch import Verb, helper
 from selectron.numeric.arrays import Vector
-from selectron.numeric.elementary import exponential
-from selectron.numeric.rows import Row, dot, entry_index, n_entries
+from selectron.numeric.elementary import modest_exponential
+from selectron.numeric.lanes import lane_sum
+from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, Spec
 
@@ -45,17 +46,15 @@ class Winnow(Spec):
     RANGES: ClassVar = {"eta": POSITIVE}
 
     def begin(self, d: int, dtype: Any) -> "WinnowState":
-        sides = 2 if self.balanced else 1
-        return WinnowState(
-            np.full(d, 1.0 / (sides * d)),
-            np.full(d if self.balanced else 0, 1.0 / (sides * d)),
-            float(self.eta),
-            1.0,
-            0,
-        )
+        if self.balanced:
+            even = np.full((2, d), 0.5 / d)
+            return WinnowState(np.zeros(d), even[0], even[1], float(self.eta), 1.0, 0)
+        even = np.full((1, d), 1.0 / d)
+        return WinnowState(even[0], even[0], np.zeros(0), float(self.eta), 1.0, 0)
 
 
 class WinnowState(NamedTuple):
+    difference: Vector  # positive - negative: what predicts; the positive ones if not balanced
     positive: Vector  # not normalised: an update touches the stored entries only
     negative: Vector  # of the features -x, empty unless balanced
     eta: float
@@ -65,53 +64,83 @@ class WinnowState(NamedTuple):
 
 @glance.of(WinnowState)
 def winnow_glance(update: WinnowState, x: Row) -> Forecast:
-    raw = dot(x, update.positive)
-    if len(update.negative) > 0:
-        raw -= dot(x, update.negative)
-    return Forecast(raw / update.total, 1.0, 1.0, 0.0, True)
+    return Forecast(dot(x, update.difference) / update.total, 1.0, 1.0, 0.0, True)
 
 
 predict.of(WinnowState)(already_exact)
 
 
-@helper
-def tilt(x: Row, rate: float, weights: Vector) -> float:
-    """Multiply weight i by exp(rate x_i); return by how much their sum grew."""
+@Verb
+def tilt(x: Row, rate: float, update: WinnowState) -> float:
+    """Multiply weight i by exp(rate x_i), its opposite by the inverse; return the new sum."""
+
+
+@tilt.of(DenseRow)
+def tilt_dense(x: DenseRow, rate: float, update: WinnowState) -> float:
+    difference, positive, negative = update.difference, update.positive, update.negative
+    if len(negative) == 0:
+        for i in range(len(positive)):
+            factor = modest_exponential(rate * x.values[i])
+            positive[i] = max(positive[i] * factor, LEAST_WEIGHT)
+        return np.float64(lane_sum(positive))
+    for i in range(len(positive)):  # no sum in this loop: it would keep it from using vectors
+        factor = modest_exponential(rate * x.values[i])
+        up = max(positive[i] * factor, LEAST_WEIGHT)
+        down = max(negative[i] / factor, LEAST_WEIGHT)
+        positive[i] = up
+        negative[i] = down
+        difference[i] = up - down
+    return np.float64(lane_sum(positive) + lane_sum(negative))
+
+
+@tilt.of(SparseRow)
+def tilt_sparse(x: SparseRow, rate: float, update: WinnowState) -> float:
+    difference, positive, negative = update.difference, update.positive, update.negative
     grown = 0.0
-    for k in range(n_entries(x)):
-        i = entry_index(x, k)
-        before = weights[i]
-        after = max(before * exponential(rate * x.values[k]), LEAST_WEIGHT)
-        weights[i] = after
-        grown += after - before
-    return grown
+    for k in range(len(x.values)):
+        i = x.indices[k]
+        factor = modest_exponential(rate * x.values[k])
+        up = max(positive[i] * factor, LEAST_WEIGHT)
+        grown += up - positive[i]
+        positive[i] = up
+        if len(negative) > 0:
+            down = max(negative[i] / factor, LEAST_WEIGHT)
+            grown += down - negative[i]
+            negative[i] = down
+            difference[i] = up - down
+    return update.total + grown
 
 
 @helper
-def rescale(weights: Vector, factor: float) -> float:
-    total = 0.0
-    for i in range(len(weights)):
-        weights[i] = max(weights[i] * factor, LEAST_WEIGHT)
-        total += weights[i]
-    return total
+def rescale(update: WinnowState, factor: float) -> float:
+    """Bring the weights back to sum one, but for rounding; return their sum."""
+    positive, negative = update.positive, update.negative
+    for i in range(len(positive)):
+        positive[i] = max(positive[i] * factor, LEAST_WEIGHT)
+    for i in range(len(negative)):
+        negative[i] = max(negative[i] * factor, LEAST_WEIGHT)
+        update.difference[i] = positive[i] - negative[i]
+    return np.float64(lane_sum(positive) + lane_sum(negative))
 
 
 @learn.of(WinnowState)
 def winnow_learn(update: WinnowState, x: Row, y: float, forecast: Forecast) -> WinnowState:
     if y * forecast.margin > 0.0:
         return update
-    total = update.total + tilt(x, update.eta * y, update.positive)
-    if len(update.negative) > 0:
-        total += tilt(x, -update.eta * y, update.negative)
+    total = tilt(x, update.eta * y, update)
     # A sum that shrank a thousandfold has lost digits: it is taken anew.
     if not (LEAST_SUM < total < MOST_SUM) or total < 1e-3 * update.total:
-        factor = 1.0 / max(total, LEAST_WEIGHT)
-        total = rescale(update.positive, factor) + rescale(update.negative, factor)
-    return WinnowState(update.positive, update.negative, update.eta, total, update.n_updates + 1)
+        total = rescale(update, 1.0 / max(total, LEAST_WEIGHT))
+    return WinnowState(
+        update.difference,
+        update.positive,
+        update.negative,
+        update.eta,
+        total,
+        update.n_updates + 1,
+    )
 
 
 @hypothesis.of(WinnowState)
 def winnow_hypothesis(update: WinnowState) -> Vector:
-    if len(update.negative) > 0:
-        return (update.positive - update.negative) / update.total
-    return update.positive / update.total
+    return update.difference / update.total

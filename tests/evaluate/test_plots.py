@@ -1,0 +1,85 @@
+"""Pictures are written whole, or not at all."""
+
+import numpy as np
+import pytest
+
+from selectron import SelectiveClassifier
+from selectron.evaluate import plot_curves, progressive
+from selectron.queries import Always, Margin
+from selectron.updates import Perceptron
+from tests.rules.streams import stream
+
+X, Y = stream(n=120)
+LEARNER = SelectiveClassifier(Perceptron(), Margin(b=0.3))
+STARTS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.fixture(scope="module")
+def traces():
+    plain = progressive(LEARNER, X, Y)
+    tested = progressive(LEARNER, X, Y, test=(X, Y))
+    return {"plain": plain, "tested": tested}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_a_picture_is_written(tmp_path, traces, kind):
+    path = tmp_path / f"run.{kind}"
+    traces["tested"].plot(path, title="a run")
+    content = path.read_bytes()
+    assert content.startswith(STARTS[kind])
+    assert len(content) > 5000
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_name_without_an_ending_is_a_png(tmp_path, traces):
+    traces["plain"].plot(tmp_path / "run")
+    assert (tmp_path / "run").read_bytes().startswith(STARTS["png"])
+
+
+def test_without_a_path_nothing_is_written(tmp_path, traces, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert traces["plain"].plot() is not None
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_curves_are_those_of_the_traces(traces):
+    left, right = plot_curves({"one": traces["tested"], "two": traces["tested"]}).axes
+    curve = left.lines[0]
+    assert curve.get_xdata().tolist() == traces["tested"].test_labels.tolist()
+    shown = np.maximum(traces["tested"].test_errors, 0.5 / 120)
+    assert curve.get_ydata().tolist() == shown.tolist()
+    assert left.get_ylabel() == "test error"
+    assert right.lines[1].get_ydata().tolist() == np.cumsum(traces["tested"].asked).tolist()
+    names = [text.get_text() for text in right.get_legend().get_texts()]
+    assert names == [f"one: {traces['tested'].n_asked}", f"two: {traces['tested'].n_asked}"]
+
+
+def test_errors_of_the_stream_are_not_mixed_with_test_errors(traces):
+    left, right = plot_curves(traces).axes
+    assert [line.get_label() for line in left.lines] == ["tested"]
+    assert len(right.lines) == 2
+    left, _ = plot_curves({"plain": traces["plain"]}).axes
+    assert left.get_ylabel() == "error of the stream so far"
+    assert left.lines[0].get_ydata()[-1] == traces["plain"].error
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+def test_a_picture_that_fails_leaves_nothing_behind(tmp_path, traces, monkeypatch, stop):
+    path = tmp_path / "run.png"
+    path.write_bytes(b"the old one")
+
+    def half_written(self, target, **options):
+        target.write_bytes(b"half")
+        raise stop
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", half_written)
+    with pytest.raises(stop):
+        traces["plain"].plot(path)
+    assert path.read_bytes() == b"the old one"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_asking_always_draws_a_straight_line():
+    trace = progressive(SelectiveClassifier(Perceptron(), Always()), X, Y)
+    _, right = trace.plot().axes
+    assert right.lines[0].get_ydata().tolist() == list(range(1, 121))
