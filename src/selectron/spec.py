@@ -34,6 +34,7 @@ class Spec:
     """A frozen description of a rule; its numbers are checked against RANGES when it is made."""
 
     RANGES: ClassVar[Mapping[str, Range]] = {}
+    UNIT_ROWS: ClassVar[bool] = False  # True: rows of other lengths are scaled
 
     def __post_init__(self) -> None:
         for name, allowed in self.RANGES.items():

@@ -1,5 +1,7 @@
 """Bad input gets an error that names the value and the remedy, and nothing is learnt from it."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -9,6 +11,7 @@ from selectron.queries import Always, Margin
 from selectron.updates import HalfStep, Perceptron, Reflection, Ridge
 from tests.rules.streams import stream
 
+pytestmark = pytest.mark.filterwarnings("ignore:Reflection is made for rows of length one")
 X, SIGNS = stream(n=60)
 Y = np.where(SIGNS > 0, "b", "a")
 LEARNERS = {
@@ -187,3 +190,13 @@ def test_a_wide_default_keeps_a_vector():
     wide = csr_array(rng.standard_normal((60, 5000)) * (rng.random((60, 5000)) < 0.01))
     clf = SelectiveClassifier(random_state=0).fit(wide, rng.integers(0, 2, 60))
     assert isinstance(clf.rules_.update, HalfStep)
+
+
+def test_rows_that_are_scaled_are_announced():
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaled = SelectiveClassifier(Reflection(), Always(), random_state=0).fit(unit, Y)
+    with pytest.warns(UserWarning, match="rows of length one: yours are scaled"):
+        same = SelectiveClassifier(Reflection(), Always(), random_state=0).fit(3.0 * unit, Y)
+    np.testing.assert_allclose(same.coef_, scaled.coef_, rtol=1e-12)

@@ -9,6 +9,7 @@ from selectron.queries import Balanced, Margin
 from selectron.updates import Perceptron, Reflection, SecondOrder, Winnow
 from tests.rules.streams import stream
 
+pytestmark = pytest.mark.filterwarnings("ignore:Reflection is made for rows of length one")
 X, SIGNS = stream(n=150)
 Y = np.where(SIGNS > 0, "b", "a")
 RULES = [

@@ -12,6 +12,7 @@ from selectron.classifier import DamagedFile
 from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
 from tests.rules.streams import stream
 
+pytestmark = pytest.mark.filterwarnings("ignore:Reflection is made for rows of length one")
 X, SIGNS = stream(n=80)
 Y = np.where(SIGNS > 0, "b", "a")
 

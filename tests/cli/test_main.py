@@ -5,7 +5,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 
 import pytest
@@ -132,23 +131,34 @@ def test_control_c_leaves_nothing_half_written(command, data, tmp_path, monkeypa
     assert not list(tmp_path.iterdir())
 
 
+INTERRUPTED = """
+import signal, sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import selectron.cli.reproduce as command
+from selectron.cli import main
+
+@contextmanager
+def progress(total, what):
+    yield SimpleNamespace(update=lambda n: print("busy", flush=True))
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+command.progress = progress
+sys.exit(main(["reproduce", "dkm09-labels", "--json", "x.json", "--plot", "x.png"]))
+"""
+
+
 def test_control_c_in_a_process_of_its_own(tmp_path):
-    code = (
-        "import signal, sys\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from selectron.cli import main\n"
-        "print('ready', flush=True)\n"
-        "sys.exit(main(['reproduce', 'dkm09-labels', '--json', 'x.json', '--plot', 'x.png']))\n"
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", INTERRUPTED],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1.0)
+    assert process.stdout.readline() == "busy\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "interrupted\n")
+    assert "growth" not in out
     assert not list(tmp_path.iterdir())
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules
-from selectron.loop import DONE, Log, compiled_pass
+from selectron.loop import DONE, NOT_GIVEN, Log, compiled_pass
 from selectron.protocol import hypothesis
 from selectron.scalings import Raw
 
@@ -25,6 +25,12 @@ def machine_of(update, query, d, dtype=np.float64, scaling=None, seed=3):
     return Machine(Rules(scaling or Raw(), update, query), d, np.dtype(dtype), seed)
 
 
+def _signs(labels):
+    """Labels as bytes; NaN, the poison of labels that must not be read, as no label at all."""
+    labels = np.asarray(labels, float)
+    return np.where(np.isnan(labels), NOT_GIVEN, labels).astype(np.int8)
+
+
 def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=None, kept=True):
     """Run the one loop over the rows with these coins."""
     machine = machine_of(update, query, d, dtype, scaling)
@@ -32,7 +38,7 @@ def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=Non
     kernel = compiled_pass(machine.bodies)
     state = machine.learner, machine.numbers
     done, status, _ = kernel(
-        *state, rows, np.asarray(labels, float), np.asarray(coins, float), log, 0, 0, False, True
+        *state, rows, _signs(labels), np.asarray(coins, float), log, 0, 0, False, True
     )
     assert (done, status) == (len(labels), DONE)
     weights = np.array(hypothesis(machine.state.update))

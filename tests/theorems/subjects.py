@@ -10,8 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from selectron import queries as selectron_queries
+from selectron import updates as selectron_updates
+from selectron.numeric.rows import Dense
 from tests.oracles import learners, queries
 from tests.oracles.run import mean, run
+from tests.rules.subject import play
 
 Rule = tuple[str, dict]
 ALWAYS: Rule = ("Always", {})
@@ -32,7 +36,20 @@ def play_twin(update: Rule, query: Rule, X, y, coins) -> Played:
     return Played(*record[:4], record.learner.weights)
 
 
-SUBJECTS: dict[str, Callable[..., Played]] = {"twin": play_twin}
+def play_compiled(update: Rule, query: Rule, X, y, coins) -> Played:
+    """Play the rules of the package themselves, through the one loop."""
+    rows = Dense(np.ascontiguousarray(X, float))
+    rules = getattr(selectron_updates, update[0])(**update[1]), _query(query)
+    played = play(*rules, rows, np.asarray(y, np.int8), coins, d=X.shape[1])
+    mistakes = np.where(played.margins > 0, 1, -1) != y
+    return Played(played.margins, played.probabilities, played.asked, mistakes, played.weights)
+
+
+def _query(query: Rule):
+    return getattr(selectron_queries, query[0])(**query[1])
+
+
+SUBJECTS: dict[str, Callable[..., Played]] = {"twin": play_twin, "compiled": play_compiled}
 
 
 class Expected(NamedTuple):

@@ -54,6 +54,13 @@ def all_finite(rows: Rows) -> bool:
     return bool(np.isfinite(row_values(rows)).all())
 
 
+def unit_length(rows: Rows) -> bool:
+    """Tell whether the first rows have length one."""
+    n = min(shape(rows)[0], 100)
+    squares = [float((row_values(part(rows, t, t + 1)) ** 2).sum()) for t in range(n)]
+    return bool(np.allclose(squares, 1.0, rtol=0.0, atol=1e-6))
+
+
 def feature_names(X: Any) -> Any:
     """Return the column names of a data frame, None of anything else."""
     if not hasattr(X, "columns"):

@@ -1,11 +1,20 @@
 """From parameters to a run: begun by the first rows, checked against all later ones."""
 
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
 from selectron.classifier.batch import refusal
-from selectron.classifier.inputs import all_finite, feature_names, outside, part, read_rows, shape
+from selectron.classifier.inputs import (
+    all_finite,
+    feature_names,
+    outside,
+    part,
+    read_rows,
+    shape,
+    unit_length,
+)
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.one_row import OneRow, one_row
@@ -42,6 +51,11 @@ class Lifecycle(Parameters):
         rules = choose_rules(
             self.scaling, self.update, self.query, fit_intercept=self.fit_intercept, d=d, rows=n
         )
+        if rules.update.UNIT_ROWS and not unit_length(rows):
+            warn(
+                f"{rules.update.label} is made for rows of length one: yours are scaled to it",
+                stacklevel=3,
+            )
         return Run(Machine(rules, d, rows.values.dtype, seed_of(self.random_state)), labels)
 
     def _adopt(self, run: Run, X: Any = None) -> None:

@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from selectron import __version__
 
@@ -106,6 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError) as error:
         print(f"selectron: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+
+
+def _note(message: Warning | str, *details: Any) -> None:
+    print(f"selectron: note: {message}", file=sys.stderr)
 
 
 def _parser(arguments: Sequence[str] | None) -> ArgumentParser:

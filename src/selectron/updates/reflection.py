@@ -37,6 +37,7 @@ class Reflection(Spec):
     """
 
     alpha: float = 2.0
+    UNIT_ROWS: ClassVar = True
     RANGES: ClassVar = {"alpha": Range(0.0, 2.0, low_open=True)}
 
     def begin(self, d: int, dtype: Any) -> "ReflectionState":
