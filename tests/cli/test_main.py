@@ -111,6 +111,16 @@ def test_an_error_is_one_line_and_exit_code_2(command, case, data, three, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_a_warning_is_one_line_and_told_once(command, data):
+    options = ["--rules", "reflection+halving", "--seeds", "2"]
+    code, out, err = command("run", data, *options)
+    assert code == 0
+    assert "learner " in out
+    assert err == "selectron: Reflection is made for rows of length one: yours are scaled to it\n"
+    assert command("run", data, *options, "--unit-norm")[2] == ""
+
+
 def test_a_missing_extra_is_named_before_the_work_begins(command, data, monkeypatch, tmp_path):
     monkeypatch.setattr("selectron.cli.output.find_spec", lambda name: None)
     code, out, err = command("run", data, "--rules", PLAIN, "--plot", tmp_path / "x.png")

@@ -1,6 +1,7 @@
 """Read the command line, run a command, and turn every error into one line."""
 
 import sys
+import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -87,6 +88,12 @@ class OneLineParser(ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; errors are one line and exit code 2, Ctrl-C is 130."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _in_one_line(set())
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser(arguments).parse_args(arguments)
         return int(options.action(options))
@@ -110,6 +117,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _note(message: Warning | str, *details: Any) -> None:
     print(f"selectron: note: {message}", file=sys.stderr)
+
+
+def _in_one_line(told: set[str]) -> Callable[..., None]:
+    def show(message: Warning | str, *place: object) -> None:
+        text = " ".join(str(message).split())
+        if text not in told:
+            print(f"selectron: {text}", file=sys.stderr)
+            told.add(text)
+
+    return show
 
 
 def _parser(arguments: Sequence[str] | None) -> ArgumentParser:

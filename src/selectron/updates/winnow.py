@@ -80,11 +80,11 @@ def tilt_dense(x: DenseRow, rate: float, update: WinnowState) -> float:
     difference, positive, negative = update.difference, update.positive, update.negative
     if len(negative) == 0:
         for i in range(len(positive)):
-            factor = modest_exponential(rate * x.values[i])
+            factor = modest_exponential(rate * np.float64(x.values[i]))
             positive[i] = max(positive[i] * factor, LEAST_WEIGHT)
         return np.float64(lane_sum(positive))
     for i in range(len(positive)):  # no sum in this loop: it would keep it from using vectors
-        factor = modest_exponential(rate * x.values[i])
+        factor = modest_exponential(rate * np.float64(x.values[i]))
         up = max(positive[i] * factor, LEAST_WEIGHT)
         down = max(negative[i] / factor, LEAST_WEIGHT)
         positive[i] = up
@@ -99,7 +99,7 @@ def tilt_sparse(x: SparseRow, rate: float, update: WinnowState) -> float:
     grown = 0.0
     for k in range(len(x.values)):
         i = x.indices[k]
-        factor = modest_exponential(rate * x.values[k])
+        factor = modest_exponential(rate * np.float64(x.values[k]))
         up = max(positive[i] * factor, LEAST_WEIGHT)
         grown += up - positive[i]
         positive[i] = up
