@@ -134,6 +134,10 @@ class SelectiveClassifier(Lifecycle):
             raise ValueError("no label has been learnt yet, so there is no class to predict")
         return labels.names(margins)
 
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of rows whose class is predicted right."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
     def ask(self, X: Any) -> Ask:
         """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
 

@@ -51,12 +51,3 @@ class Parameters:
             classifier_tags=ClassifierTags(multi_class=False),
             input_tags=InputTags(sparse=True),
         )
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the mean accuracy on these rows."""
-        from sklearn.metrics import accuracy_score  # noqa: PLC0415
-
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
-
-    def predict(self, X: Any) -> Any:
-        raise NotImplementedError
