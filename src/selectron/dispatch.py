@@ -6,7 +6,7 @@ helper into the key.
 """
 
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from hashlib import sha256
 from types import CodeType
 from typing import Any, TypeVar
@@ -53,6 +53,7 @@ def helper(function: Body) -> Body:
     return compiled
 
 
+@cache
 def digest(*rule_types: type) -> str:
     """Hash the bodies of these types and all helpers."""
     bodies = [verb.bodies[t] for t in rule_types for verb in VERBS if t in verb.bodies]

@@ -19,6 +19,7 @@ from selectron.protocol import (
     advance,
     ask_probability,
     glance,
+    has_statistics,
     learn,
     observe,
     predict,
@@ -82,7 +83,7 @@ def compiled_pass(bodies: str) -> Kernel:
                 status = UNSOUND
                 break
             x = row(X, t)
-            if t >= absorbed:
+            if has_statistics(scaling) and t >= absorbed:
                 scaling = absorb(scaling, x)
             z = present(scaling, x)
             forecast = glance(update, z)

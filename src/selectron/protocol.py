@@ -27,6 +27,11 @@ def absorb(scaling: Any, x: Row) -> Any:
 
 
 @Verb
+def has_statistics(scaling: Any) -> bool:
+    """Tell whether rows are worth absorbing: a constant that the compiler can see."""
+
+
+@Verb
 def present(scaling: Any, x: Row) -> Any:
     """Return the row as the update rule shall see it."""
 

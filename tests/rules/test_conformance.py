@@ -13,6 +13,7 @@ from selectron.protocol import (
     advance,
     ask_probability,
     glance,
+    has_statistics,
     hypothesis,
     learn,
     observe,
@@ -51,7 +52,7 @@ def test_a_query_rule_has_all_its_verbs(name):
 def test_a_scaling_has_all_its_verbs(name):
     spec = getattr(scalings, name)()
     kind = type(spec.begin(3, np.float64))
-    for verb in (absorb, present, ready):
+    for verb in (absorb, has_statistics, present, ready):
         assert kind in verb.bodies, f"{kind.__name__} has no {verb.__name__}"
     z = present(spec.begin(3, np.dtype(np.float64)), ROW)
     assert len(z.values) == spec.width(3)

@@ -17,6 +17,8 @@ from selectron.experts.hindsight import find_partition, slope_of_loss
 from selectron.experts.learn_alpha import LearnAlpha, log_evidence
 from selectron.numeric.arrays import Indices, Matrix, Vector
 
+NEWTON_STEPS = 100
+
 
 class BestExpert(NamedTuple):
     expert: int
@@ -121,13 +123,15 @@ def regret_to_best_alpha(losses: ArrayLike, loss_matrix: ArrayLike) -> float:
 
 def _minimum_between(losses: Matrix, left: float, right: float) -> BestAlpha:
     """Find where the slope of L_T rises through 0, by Newton's method kept inside a bracket."""
-    alpha, following = left, 0.5 * (left + right)
-    while left < following < right and abs(following - alpha) > 1e-15 * alpha:
+    following = 0.5 * (left + right)
+    for _ in range(NEWTON_STEPS):
         alpha = following
         loss, slope, curvature = slope_of_loss(losses, alpha)
         left, right = (left, alpha) if slope > 0 else (alpha, right)
         newton = alpha - slope / curvature if curvature > 0 else left
         following = newton if left < newton < right else 0.5 * (left + right)
+        if abs(following - alpha) <= 1e-15 * alpha:
+            break
     return BestAlpha(alpha, loss, alpha * (1 - alpha) * curvature / (len(losses) - 1))
 
 

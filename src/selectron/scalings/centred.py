@@ -1,7 +1,7 @@
 """Online centring: directions from the running mean, with a bias feature. No labels needed."""
 
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import nan
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,8 +9,9 @@ import numpy as np
 from selectron.dispatch import Verb
 from selectron.numeric.arrays import Vector
 from selectron.numeric.lanes import lane_dot
+from selectron.numeric.root import root
 from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, square_norm
-from selectron.protocol import absorb, present, ready
+from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Spec
 
 
@@ -80,7 +81,7 @@ def spread_sparse(x: SparseRow, buffer: Vector) -> None:
 def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
     n_rows = scaling.n_rows + 1
     mean, buffer = scaling.mean, scaling.buffer
-    size = sqrt(square_norm(x))
+    size = root(square_norm(x))
     if size - size != 0.0:  # NaN or infinity: the pass will refuse the row
         return scaling
     scale = 1.0 / size if size > 0.0 else 0.0
@@ -94,7 +95,7 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
 def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     mean, buffer = scaling.mean, scaling.buffer
     d = len(mean)
-    size = sqrt(square_norm(x))
+    size = root(square_norm(x))
     if size - size != 0.0:  # must reach the margin, where the pass looks for it
         buffer[:] = nan
         return DenseRow(buffer)
@@ -102,13 +103,18 @@ def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     spread(x, buffer)
     for i in range(d):
         buffer[i] = scale * buffer[i] - mean[i]
-    length = sqrt(lane_dot(buffer[:d], buffer[:d]))
+    length = root(lane_dot(buffer[:d], buffer[:d]))
     # The scale of a row that is the mean itself is rounding, not a direction.
     shrink = 1.0 / length if length > 1e-12 else 0.0
     for i in range(d):
         buffer[i] *= shrink
     buffer[d] = scaling.bias
     return DenseRow(buffer)
+
+
+@has_statistics.of(CentredState)
+def centred_has_statistics(scaling: CentredState) -> bool:
+    return True
 
 
 @ready.of(CentredState)

@@ -8,8 +8,8 @@ import numpy as np
 from selectron.dispatch import Verb
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import DenseRow, Row, SparseRow
-from selectron.protocol import absorb, present, ready
-from selectron.scalings.raw import always_ready, nothing_to_absorb
+from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.scalings.raw import always_ready, no_statistics, nothing_to_absorb
 from selectron.spec import Spec
 
 
@@ -71,4 +71,5 @@ def intercept_present(scaling: InterceptState, x: Row) -> Any:
 
 
 absorb.of(InterceptState)(nothing_to_absorb)
+has_statistics.of(InterceptState)(no_statistics)
 ready.of(InterceptState)(always_ready)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from selectron.numeric.rows import Row
-from selectron.protocol import absorb, present, ready
+from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.spec import Spec
 
 
@@ -39,6 +39,11 @@ def nothing_to_absorb(scaling: Any, x: Row) -> Any:
     return scaling
 
 
+def no_statistics(scaling: Any) -> bool:
+    """Serve as `has_statistics` of the scalings without any."""
+    return False
+
+
 def always_ready(scaling: Any) -> bool:
     """Serve as `ready` of the scalings that need no warm-up."""
     return True
@@ -50,4 +55,5 @@ def raw_present(scaling: RawState, x: Row) -> Row:
 
 
 absorb.of(RawState)(nothing_to_absorb)
+has_statistics.of(RawState)(no_statistics)
 ready.of(RawState)(always_ready)

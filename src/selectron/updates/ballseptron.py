@@ -1,12 +1,12 @@
 """Ballseptron [SS05]: a Perceptron that also learns from right answers that were too close."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from selectron.numeric.arrays import Vector
+from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import NOT_NEGATIVE, Spec
@@ -40,7 +40,7 @@ class Ballseptron(Spec):
     RANGES: ClassVar = {"r": NOT_NEGATIVE}
 
     def begin(self, d: int, dtype: Any) -> "BallseptronState":
-        return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0, 0)
+        return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0.0, 0, 0)
 
 
 class BallseptronState(NamedTuple):
@@ -48,13 +48,14 @@ class BallseptronState(NamedTuple):
     scale: float  # the hypothesis is scale * weights: shrinking it costs nothing
     r: float
     square_length: float
+    norm: float
     n_updates: int
     n_margin_errors: int
 
 
 @glance.of(BallseptronState)
 def ballseptron_glance(update: BallseptronState, x: Row) -> Forecast:
-    norm = sqrt(update.square_length)
+    norm = update.norm
     margin = update.scale * dot(x, update.weights)
     return Forecast(margin, norm if norm > 0.0 else 1.0, norm, 0.0, True)
 
@@ -82,12 +83,13 @@ def ballseptron_learn(
         scale = 1.0
     add_scaled(x, y / scale, update.weights)
     kept = shrink * shrink * update.square_length
-    square_length = kept + 2.0 * shrink * signed + square_norm(x)
+    square_length = max(kept + 2.0 * shrink * signed + square_norm(x), 0.0)
     return BallseptronState(
         update.weights,
         scale,
         update.r,
-        max(square_length, 0.0),
+        square_length,
+        root(square_length),
         update.n_updates + 1,
         margin_errors,
     )

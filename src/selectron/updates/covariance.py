@@ -1,6 +1,5 @@
 """What the second-order rules share: weights, A⁻¹, and room to work in."""
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from selectron.dispatch import helper
 from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.lanes import lane_dot
+from selectron.numeric.root import root
 
 # A glance takes the largest variance there can be, |x|²/a; rounding must not undercut it.
 SLACK = 1.0 + 1e-9
@@ -33,10 +33,10 @@ def fresh_covariance(d: int, a: float) -> Covariance:
 
 @helper
 def length(weights: Vector) -> float:
-    return sqrt(lane_dot(weights, weights))
+    return root(lane_dot(weights, weights))
 
 
 @helper
 def positive_root(variance: float) -> float:
     """Return the square root as a unit of margins: 1 where the variance is 0."""
-    return sqrt(variance) if variance > 0.0 else 1.0
+    return root(variance) if variance > 0.0 else 1.0

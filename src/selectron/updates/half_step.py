@@ -1,12 +1,12 @@
 """The half-step: least squares in O(d), half of the way at every label."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from selectron.numeric.arrays import Vector
+from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import FRACTION, Spec
@@ -39,19 +39,20 @@ class HalfStep(Spec):
     RANGES: ClassVar = {"rate": FRACTION}
 
     def begin(self, d: int, dtype: Any) -> "HalfStepState":
-        return HalfStepState(np.zeros(d, dtype), float(self.rate), 0.0, 0)
+        return HalfStepState(np.zeros(d, dtype), float(self.rate), 0.0, 0.0, 0)
 
 
 class HalfStepState(NamedTuple):
     weights: Vector
     rate: float
     square_length: float
+    norm: float
     n_updates: int
 
 
 @glance.of(HalfStepState)
 def half_step_glance(update: HalfStepState, x: Row) -> Forecast:
-    return Forecast(dot(x, update.weights), 1.0, sqrt(update.square_length), 0.0, True)
+    return Forecast(dot(x, update.weights), 1.0, update.norm, 0.0, True)
 
 
 predict.of(HalfStepState)(already_exact)
@@ -64,8 +65,9 @@ def half_step_learn(update: HalfStepState, x: Row, y: float, forecast: Forecast)
     size = square_norm(x)
     step = update.rate * (y - forecast.margin) / max(1.0, update.rate * size)
     grown = update.square_length + step * (2.0 * forecast.margin + step * size)
+    grown = max(grown, 0.0)
     add_scaled(x, step, update.weights)
-    return HalfStepState(update.weights, update.rate, max(grown, 0.0), update.n_updates + 1)
+    return HalfStepState(update.weights, update.rate, grown, root(grown), update.n_updates + 1)
 
 
 @hypothesis.of(HalfStepState)

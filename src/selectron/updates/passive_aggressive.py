@@ -1,12 +1,12 @@
 """Passive-Aggressive [CDKSS06]: the smallest step that gets the margin right."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from selectron.numeric.arrays import Vector
+from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, Spec
@@ -40,7 +40,9 @@ class PassiveAggressive(Spec):
     RANGES: ClassVar = {"C": POSITIVE}
 
     def begin(self, d: int, dtype: Any) -> "PassiveAggressiveState":
-        return PassiveAggressiveState(np.zeros(d, dtype), float(self.C), bool(self.squared), 0.0, 0)
+        return PassiveAggressiveState(
+            np.zeros(d, dtype), float(self.C), bool(self.squared), 0.0, 0.0, 0
+        )
 
 
 class PassiveAggressiveState(NamedTuple):
@@ -48,12 +50,13 @@ class PassiveAggressiveState(NamedTuple):
     C: float
     squared: bool
     square_length: float
+    norm: float
     n_updates: int
 
 
 @glance.of(PassiveAggressiveState)
 def passive_aggressive_glance(update: PassiveAggressiveState, x: Row) -> Forecast:
-    return Forecast(dot(x, update.weights), 1.0, sqrt(update.square_length), 0.0, True)
+    return Forecast(dot(x, update.weights), 1.0, update.norm, 0.0, True)
 
 
 predict.of(PassiveAggressiveState)(already_exact)
@@ -70,9 +73,10 @@ def passive_aggressive_learn(
     size_with_slack = size + 0.5 / update.C
     step = y * (loss / size_with_slack if update.squared else min(update.C, loss / size))
     grown = update.square_length + step * (2.0 * forecast.margin + step * size)
+    grown = max(grown, 0.0)
     add_scaled(x, step, update.weights)
     return PassiveAggressiveState(
-        update.weights, update.C, update.squared, max(grown, 0.0), update.n_updates + 1
+        update.weights, update.C, update.squared, grown, root(grown), update.n_updates + 1
     )
 
 

@@ -1,12 +1,12 @@
 """The Perceptron [Ng]: on a mistake, add the example."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from selectron.numeric.arrays import Vector
+from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, Spec
@@ -37,19 +37,20 @@ class Perceptron(Spec):
     RANGES: ClassVar = {"eta": POSITIVE}
 
     def begin(self, d: int, dtype: Any) -> "PerceptronState":
-        return PerceptronState(np.zeros(d, dtype), float(self.eta), 0.0, 0)
+        return PerceptronState(np.zeros(d, dtype), float(self.eta), 0.0, 0.0, 0)
 
 
 class PerceptronState(NamedTuple):
     weights: Vector
     eta: float
     square_length: float  # of the weights, kept up to date in O(nnz)
+    norm: float  # its root, taken at updates: most rounds have none
     n_updates: int
 
 
 @glance.of(PerceptronState)
 def perceptron_glance(update: PerceptronState, x: Row) -> Forecast:
-    norm = sqrt(update.square_length)
+    norm = update.norm
     return Forecast(dot(x, update.weights), norm if norm > 0.0 else 1.0, norm, 0.0, True)
 
 
@@ -64,8 +65,9 @@ def perceptron_learn(
         return update
     step = update.eta * y
     grown = update.square_length + step * (2.0 * forecast.margin + step * square_norm(x))
+    grown = max(grown, 0.0)
     add_scaled(x, step, update.weights)
-    return PerceptronState(update.weights, update.eta, max(grown, 0.0), update.n_updates + 1)
+    return PerceptronState(update.weights, update.eta, grown, root(grown), update.n_updates + 1)
 
 
 @hypothesis.of(PerceptronState)

@@ -1,12 +1,13 @@
 """The modified Perceptron [DKM09]: on a mistake, mirror the hypothesis."""
 
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import nan
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from selectron.numeric.arrays import Vector
+from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import Range, Spec
@@ -41,22 +42,23 @@ class Reflection(Spec):
     RANGES: ClassVar = {"alpha": Range(0.0, 2.0, low_open=True)}
 
     def begin(self, d: int, dtype: Any) -> "ReflectionState":
-        return ReflectionState(np.zeros(d, dtype), float(self.alpha), 0.0, 0)
+        return ReflectionState(np.zeros(d, dtype), float(self.alpha), 0.0, 0.0, 0)
 
 
 class ReflectionState(NamedTuple):
     weights: Vector
     alpha: float
     square_length: float
+    norm: float
     n_updates: int
 
 
 @glance.of(ReflectionState)
 def reflection_glance(update: ReflectionState, x: Row) -> Forecast:
-    length = sqrt(square_norm(x))
+    length = root(square_norm(x))
     # A row without a direction has no margin; the pass refuses it.
     margin = dot(x, update.weights) / length if length != 0.0 else nan
-    norm = sqrt(update.square_length)
+    norm = update.norm
     return Forecast(margin, norm if norm > 0.0 else 1.0, norm, 0.0, True)
 
 
@@ -67,16 +69,17 @@ predict.of(ReflectionState)(already_exact)
 def reflection_learn(
     update: ReflectionState, x: Row, y: float, forecast: Forecast
 ) -> ReflectionState:
-    length = sqrt(square_norm(x))
+    length = root(square_norm(x))
     weights, alpha, margin = update.weights, update.alpha, forecast.margin
     if update.n_updates == 0:
         add_scaled(x, y / length, weights)
-        return ReflectionState(weights, alpha, 1.0, 1)
+        return ReflectionState(weights, alpha, 1.0, 1.0, 1)
     if y * margin >= 0.0:
         return update
     add_scaled(x, -alpha * margin / length, weights)
     shrunk = update.square_length - alpha * (2.0 - alpha) * margin * margin
-    return ReflectionState(weights, alpha, max(shrunk, 0.0), update.n_updates + 1)
+    shrunk = max(shrunk, 0.0)
+    return ReflectionState(weights, alpha, shrunk, root(shrunk), update.n_updates + 1)
 
 
 @hypothesis.of(ReflectionState)
