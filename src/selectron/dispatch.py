@@ -53,9 +53,13 @@ def helper(function: Body) -> Body:
     return compiled
 
 
-@cache
 def digest(*rule_types: type) -> str:
     """Hash the bodies of these types and all helpers."""
+    return _digest(rule_types)
+
+
+@cache
+def _digest(rule_types: tuple[type, ...]) -> str:
     bodies = [verb.bodies[t] for t in rule_types for verb in VERBS if t in verb.bodies]
     code = [_fingerprint(function.__code__) for function in (*bodies, *HELPERS)]
     return sha256(repr(code).encode()).hexdigest()
