@@ -1,19 +1,19 @@
 """The body of the loop for one row at a time: thin kernels that cost well under a microsecond.
 
 They are called at their raw entry points, which do not look at the types of their arguments: the
-caller makes sure that x is a contiguous row of the right type and length.
+caller makes sure that the row is contiguous and of the right type and length.
 """
 
 from functools import cache
 from math import isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import config, njit, typeof
 
 from selectron.dispatch import Verb
 from selectron.loop import Kernel, Learner, quietly
-from selectron.numeric.arrays import Vector
-from selectron.numeric.rows import Csr, Dense, DenseRow, Rows, SparseRow, sound
+from selectron.numeric.arrays import Indices, Vector
+from selectron.numeric.rows import DenseRow, SparseRow
 from selectron.numeric.scalars import pack, unpack
 from selectron.protocol import (
     absorb,
@@ -28,20 +28,56 @@ from selectron.protocol import (
 )
 
 
+class DenseLayout(NamedTuple):
+    """Rows come as d numbers; the indices are not looked at."""
+
+    d: int
+
+
+class SparseLayout(NamedTuple):
+    """Rows come as numbers and their columns."""
+
+    d: int
+
+
 @Verb
-def take(room: Rows, x: Vector) -> Any:
-    """Return the row at hand: x itself if it is dense, what lies in the room if it is sparse."""
+def readable(layout: Any, values: Vector, indices: Indices) -> bool:
+    """Tell whether the row is whole and contiguous, and its columns rise within the width."""
 
 
-@take.of(Dense)
-def take_dense(room: Dense, x: Vector) -> DenseRow:
-    return DenseRow(x)
+@Verb
+def take(layout: Any, values: Vector, indices: Indices) -> Any:
+    """Return the row at hand."""
 
 
-@take.of(Csr)
-def take_sparse(room: Csr, x: Vector) -> SparseRow:
-    n = room.starts[1]
-    return SparseRow(room.values[:n], room.indices[:n])
+@readable.of(DenseLayout)
+def dense_readable(layout: DenseLayout, values: Vector, indices: Indices) -> bool:
+    return len(values) == layout.d and values.strides[0] == values.itemsize
+
+
+@readable.of(SparseLayout)
+def sparse_readable(layout: SparseLayout, values: Vector, indices: Indices) -> bool:
+    n = len(indices)
+    if len(values) != n or (
+        n > 0 and (values.strides[0] != values.itemsize or indices.strides[0] != indices.itemsize)
+    ):
+        return False
+    if n == 0:
+        return True
+    falls = 0
+    for k in range(n - 1):
+        falls += indices[k] >= indices[k + 1]
+    return falls == 0 and indices[0] >= 0 and indices[n - 1] < layout.d
+
+
+@take.of(DenseLayout)
+def take_dense(layout: DenseLayout, values: Vector, indices: Indices) -> DenseRow:
+    return DenseRow(values)
+
+
+@take.of(SparseLayout)
+def take_sparse(layout: SparseLayout, values: Vector, indices: Indices) -> SparseRow:
+    return SparseRow(values, indices)
 
 
 def entry_point(kernel: Any, *args: Any) -> Any:
@@ -58,12 +94,12 @@ def compiled_predict(bodies: str) -> Kernel:
     """Compile the sign of one margin; NaN for a row that cannot be read."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
-    def predict_row(learner, numbers, room, x):  # type: ignore[no-untyped-def]
+    def predict_row(learner, numbers, layout, values, indices):  # type: ignore[no-untyped-def]
         _ = bodies
-        if not sound(room, 0):
+        if not readable(layout, values, indices):
             return nan
         scaling, update, _query = unpack(learner, numbers)
-        return glance(update, present(scaling, take(room, x))).margin
+        return glance(update, present(scaling, take(layout, values, indices))).margin
 
     return quietly(predict_row)
 
@@ -73,12 +109,12 @@ def compiled_learn(bodies: str) -> Kernel:
     """Compile one lesson; returns the margin before it, NaN if nothing was learnt."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
-    def learn_row(learner, numbers, room, x, y, fresh):  # type: ignore[no-untyped-def]
+    def learn_row(learner, numbers, layout, values, indices, y, fresh):  # type: ignore[no-untyped-def]
         _ = bodies
-        if not sound(room, 0):
+        if not readable(layout, values, indices):
             return nan
         scaling, update, query = unpack(learner, numbers)
-        given = take(room, x)
+        given = take(layout, values, indices)
         # Look before the statistics of the scaling are touched: a bad row must change nothing.
         margin = glance(update, present(scaling, given)).margin
         if not isfinite(margin):
@@ -102,12 +138,12 @@ def compiled_ask(bodies: str) -> Kernel:
     """Compile one round without its label; writes the forecast and the odds, returns the margin."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
-    def ask_row(learner, numbers, room, x, coin, told):  # type: ignore[no-untyped-def]
+    def ask_row(learner, numbers, layout, values, indices, coin, told):  # type: ignore[no-untyped-def]
         _ = bodies
-        if not sound(room, 0):
+        if not readable(layout, values, indices):
             return nan
         scaling, update, query = unpack(learner, numbers)
-        given = take(room, x)
+        given = take(layout, values, indices)
         if not isfinite(glance(update, present(scaling, given)).margin):
             return nan
         scaling = absorb(scaling, given)

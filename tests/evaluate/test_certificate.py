@@ -129,9 +129,9 @@ def test_a_line_with_large_numbers_and_a_bound_that_is_broken():
 
 
 def least(bound_of, u):
-    """Minimise over the length of u, as the certificate does."""
+    """Minimise over the length of u; the certificate does so to a thousandth."""
     unit = u / np.linalg.norm(u)
-    return min(bound_of(scale * unit) for scale in np.logspace(-4, 4, 81))
+    return min(bound_of(scale * unit) for scale in np.logspace(-4, 2, 1201))
 
 
 def by_theorem_1(trace, u):
@@ -170,7 +170,7 @@ def test_a_comparator_by_hand(name):
     trace = run(IN_EXPECTATION[name])
     certificate = trace.certificate(TARGET)
     assert certificate.bound == pytest.approx(
-        least(lambda u: BY_HAND[name](trace, u), TARGET), rel=1e-6
+        least(lambda u: BY_HAND[name](trace, u), TARGET), rel=1e-3
     )
     unit = TARGET / np.linalg.norm(TARGET)
     assert certificate.hinge == pytest.approx(hinge(trace, unit, certificate.gamma), rel=1e-6)
@@ -215,7 +215,7 @@ def test_a_comparator_by_hand_when_every_label_is_asked(name):
     assert (n_margin_errors > 0) == (r > 0)
     unit = TARGET / np.linalg.norm(TARGET)
     best = inf
-    for scale in np.logspace(-4, 4, 81):
+    for scale in np.logspace(-2, 2, 801):
         gamma = 1.0 / scale
         if gamma > 1.0 or r * scale >= np.sqrt(2) - 1:
             continue
@@ -232,7 +232,7 @@ def test_a_comparator_by_hand_when_every_label_is_asked(name):
             ss05.d2_mistakes_refined(hinge_norm=float(np.linalg.norm(losses)), **shared),
             ss05.d1_mistakes_refined(hinge=float(losses.sum()), **shared),
         )
-    assert trace.certificate(TARGET).bound == pytest.approx(best, rel=1e-6)
+    assert trace.certificate(TARGET).bound == pytest.approx(best, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", [*IN_EXPECTATION, *ALWAYS])
@@ -241,6 +241,16 @@ def test_hindsight_is_no_worse_than_the_truth(name):
     pair = IN_EXPECTATION.get(name) or (ALWAYS[name], Always())
     trace = run(pair)
     assert trace.certificate().bound <= 1.02 * trace.certificate(TARGET).bound
+
+
+@pytest.mark.parametrize("pair", [IN_EXPECTATION["theorem 1"], (Perceptron(), Always())])
+def test_hindsight_finds_a_margin_that_the_mean_does_not_have(pair):
+    """One feature tells the classes apart, and two much longer ones say nothing."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(200) < 0.5, 1.0, -1.0)
+    rows = np.column_stack([y, 4.0 * rng.standard_normal((200, 2))])
+    trace = run(pair, rows, y)
+    assert trace.certificate().bound <= 1.02 * trace.certificate([1.0, 0.0, 0.0]).bound
 
 
 # --- do they hold?

@@ -88,7 +88,7 @@ def test_regrets_are_differences():
 
 
 def test_fixed_share_tracks_the_best_partition():
-    """Herbster and Warmuth (1998): with α = k/(T-1), at most log n + k log(n-1) + (T-1) H(α) above k switches."""
+    """At most log n + k log(n-1) + (T-1) H(k/(T-1)) above k switches (Herbster and Warmuth)."""
     rng = np.random.default_rng(5)
     for k in (1, 5, 20):
         losses = rng.exponential(size=(200, 4)) * 2

@@ -1,11 +1,13 @@
 """Losses up to a million, many steps, flat memory."""
 
 import tracemalloc
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 
 import numpy as np
 import pytest
 
 from selectron.experts import FixedShare, LearnAlpha, MarkovShare, StaticExpert
+from selectron.experts.scaled import scaled_exponential
 from tests.experts.twins import decimal_definition, one_of_each
 
 
@@ -66,6 +68,23 @@ def test_a_weight_comes_back_from_e_to_the_minus_a_billion():
     for experts in (StaticExpert(2), MarkovShare(np.eye(2)), LearnAlpha(2, alphas=[0.0])):
         experts.run(np.concatenate([there, back, last]))
         np.testing.assert_allclose(experts.weights[1], 1 / (1 + np.exp(1.5)), rtol=1e-12)
+
+
+def test_a_million_at_once_is_a_million_in_parts():
+    losses = [[0.0, 1e6], [400_000.25, 0.0], [599_999.75, 0.0], [0.0, 1.5]]
+    for experts in (StaticExpert(2), MarkovShare(np.eye(2)), LearnAlpha(2, alphas=[0.0])):
+        experts.run(losses)
+        np.testing.assert_allclose(experts.weights[1], 1 / (1 + np.exp(1.5)), rtol=1e-13)
+
+
+def test_scaled_exponentials_keep_all_their_bits():
+    for x in -np.random.default_rng(2).uniform(0, 1.4e6, 300):
+        mantissa, exponent = scaled_exponential(x)
+        with localcontext() as context:
+            context.prec, context.Emin, context.Emax = 40, MIN_EMIN, MAX_EMAX
+            exact = float(Decimal(x.item()).exp() / Decimal(2) ** exponent)
+        assert 1 <= mantissa < 2
+        assert mantissa == pytest.approx(exact, rel=4e-16)
 
 
 def test_learn_alpha_weighs_rows_that_are_a_million_apart():

@@ -96,10 +96,11 @@ def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
 
 
 def _as_csr(X: Any, dtype: Any) -> Csr:
-    starts = np.ascontiguousarray(X.indptr, np.int64)
-    if starts[0] < 0 or starts[-1] > len(X.data) or (np.diff(starts) < 0).any():
+    starts = X.indptr
+    if starts[0] < 0 or starts[-1] > len(X.data) or (starts[1:] < starts[:-1]).any():
         raise ValueError("X is a damaged CSR matrix: indptr must rise from 0 to the data's end")
     values = np.ascontiguousarray(X.data, dtype)
+    starts = np.ascontiguousarray(starts, np.int64)
     return Csr(values, _columns(X.indices), starts, int(X.shape[1]))
 
 

@@ -10,14 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.inputs import all_finite
 from selectron.classifier.run import Ask, Run
+from selectron.classifier.tickets import Question
 from selectron.numeric.arrays import Vector
 from selectron.numeric.coins import coins
-from selectron.numeric.rows import Csr, Dense
-from selectron.single import compiled_ask, compiled_learn, compiled_predict, entry_point
+from selectron.single import (
+    DenseLayout,
+    SparseLayout,
+    compiled_ask,
+    compiled_learn,
+    compiled_predict,
+    entry_point,
+)
 
 COINS_AHEAD = 1024
+COLUMN = np.dtype(np.int32)
+NO_COLUMNS = np.zeros(0, np.int32)
 
 
 class OneRow(NamedTuple):
@@ -29,34 +37,36 @@ class OneRow(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """What the three of them share: the learner, room for a row, and the layout rows must have."""
+    """What the three of them share: the learner, and how its rows must lie in memory."""
 
     run: Run
-    room: Any
-    example: Vector
-
-    @property
-    def sparse(self) -> bool:
-        return isinstance(self.room, Csr)
+    layout: Any
+    dtype: Any
+    sparse: bool
 
     @property
     def state(self) -> tuple[Any, Vector, Any]:
-        return self.run.machine.learner, self.run.machine.numbers, self.room
+        return self.run.machine.learner, self.run.machine.numbers, self.layout
 
-    @property
-    def layout(self) -> tuple[Any, Any, Any]:
-        return self.example.shape, self.example.strides, self.example.dtype
+    def entry(self, kernel: Any, *rest: Any) -> Any:
+        d = 1 if self.sparse else self.layout.d
+        columns = np.zeros(1, np.int32) if self.sparse else NO_COLUMNS
+        return entry_point(kernel, *self.state, np.zeros(d, self.dtype), columns, *rest)
 
-    def take(self, x: Any) -> Vector:
-        """Return the row in the layout of the example, or put a sparse one into the room."""
+    def read(self, x: Any) -> tuple[Vector, Any]:
+        """Return the numbers and the columns of a row of any kind, as the kernels want them."""
+        d = self.layout.d
         if not self.sparse:
-            return _dense(x, self.run.machine.d, self.example.dtype)
-        _fill(self.room, x)
-        return self.example
+            return _dense(x, d, self.dtype), NO_COLUMNS
+        if x.shape[-1] != d or (len(x.shape) == 2 and x.shape[0] != 1):
+            raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
+        if not x.has_canonical_format:
+            x = x.copy()
+            x.sum_duplicates()
+        return np.ascontiguousarray(x.data, self.dtype), np.ascontiguousarray(x.indices, COLUMN)
 
-    def refusal(self, x: Any) -> ValueError:
-        rows = self.room if self.sparse else Dense(np.atleast_2d(x))
-        if not all_finite(rows):
+    def refusal(self, values: Vector) -> ValueError:
+        if not np.isfinite(values).all():
             return ValueError("Input X contains NaN or infinity: drop or impute such rows first")
         return ValueError(
             f"{self.run.machine.rules.update.label} cannot read this row: it has norm 0, numbers "
@@ -66,31 +76,45 @@ class Bench(NamedTuple):
 
 def one_row(run: Run, *, sparse: bool) -> OneRow:
     """Bind the kernels to the learner; its arrays stay where they are."""
-    d, dtype = run.machine.d, run.machine.dtype
-    room: Any = Dense(np.zeros((1, 1), dtype))
-    if sparse:
-        room = Csr(np.zeros(d, dtype), np.zeros(d, np.uint32), np.zeros(2, np.int64), d)
-    bench = Bench(run, room, np.zeros(0 if sparse else d, dtype))
+    layout = (SparseLayout if sparse else DenseLayout)(run.machine.d)
+    bench = Bench(run, layout, run.machine.dtype, sparse)
     return OneRow(_predictor(bench), _asker(bench), _learner(bench))
 
 
+def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
+    """Return a function that gives a row to the kernel: as it is, or converted if it must be.
+
+    The kernel answers NaN, and has changed nothing, if a row does not lie as it should.
+    """
+    learner, numbers, layout = bench.state
+    dtype, sparse, whole, array = bench.dtype, bench.sparse, (1, layout.d), np.ndarray
+
+    def hand_over(x: Any, *rest: Any) -> Any:
+        if sparse:
+            values, columns = x.data, x.indices
+            fits = values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole
+        else:
+            values, columns = x, NO_COLUMNS
+            fits = x.__class__ is array and x.dtype is dtype and x.ndim == 1
+        if fits:
+            margin = kernel(learner, numbers, layout, values, columns, *rest)
+            if margin - margin == 0.0:
+                return margin
+        values, columns = bench.read(x)
+        margin = kernel(learner, numbers, layout, values, columns, *rest)
+        if margin - margin != 0.0:
+            raise bench.refusal(values)
+        return margin
+
+    return hand_over
+
+
 def _predictor(bench: Bench) -> Callable[[Any], Any]:
-    learner, numbers, room = bench.state
-    shape, strides, dtype = bench.layout
     labels = bench.run.labels
-    kernel = entry_point(
-        compiled_predict(bench.run.machine.bodies), learner, numbers, room, bench.example
-    )
+    margin_of = _handed_over(bench, bench.entry(compiled_predict(bench.run.machine.bodies)))
 
     def predict(x: Any) -> Any:
-        try:
-            if x.shape != shape or x.strides != strides or x.dtype is not dtype:
-                x = bench.take(x)
-        except AttributeError:
-            x = bench.take(x)
-        margin = kernel(learner, numbers, room, x)
-        if margin - margin != 0.0:
-            raise bench.refusal(x)
+        margin = margin_of(x)
         names = labels.names_by_side
         return names[margin > 0.0] if names else None
 
@@ -98,24 +122,13 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
 
 
 def _learner(bench: Bench) -> Callable[[Any, Any], None]:
-    learner, numbers, room = bench.state
-    shape, strides, dtype = bench.layout
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    kernel = entry_point(
-        compiled_learn(machine.bodies), learner, numbers, room, bench.example, 1.0, True
-    )
+    teach = _handed_over(bench, bench.entry(compiled_learn(machine.bodies), 1.0, True))
 
     def learn(x: Any, y: Any) -> None:
-        try:
-            if x.shape != shape or x.strides != strides or x.dtype is not dtype:
-                x = bench.take(x)
-        except AttributeError:
-            x = bench.take(x)
         sign = labels.signs_by_name.get(y) or labels.sign(y)
         ticket = tickets.just_asked
-        margin = kernel(learner, numbers, room, x, sign, ticket is None)
-        if margin - margin != 0.0:
-            raise bench.refusal(x)
+        teach(x, sign, ticket is None)
         if ticket is None:
             machine.n_seen += 1
             machine.n_asked += 1
@@ -127,30 +140,23 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
 
 
 def _asker(bench: Bench) -> Callable[[Any], Ask]:
-    learner, numbers, room = bench.state
-    shape, strides, dtype = bench.layout
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     toss, told = _Coins(bench.run), np.zeros(5)
-    kernel = entry_point(
-        compiled_ask(machine.bodies), learner, numbers, room, bench.example, 0.5, told
-    )
+    play = _handed_over(bench, bench.entry(compiled_ask(machine.bodies), 0.5, told))
 
     def ask(x: Any) -> Ask:
-        try:
-            if x.shape != shape or x.strides != strides or x.dtype is not dtype:
-                x = bench.take(x)
-        except AttributeError:
-            x = bench.take(x)
         coin = toss()
-        margin = kernel(learner, numbers, room, x, coin, told)
-        if margin - margin != 0.0:
-            raise bench.refusal(x)
+        margin = play(x, coin, told)
         probability = float(told[4])
         asked = coin < probability
         ticket = -1
         if asked:
-            rows = room if bench.sparse else Dense(x[np.newaxis])
-            ticket = tickets.issue_one(rows, told[:4], probability, machine.n_seen)
+            values, columns = bench.read(x)
+            kept = columns.astype(np.uint32) if bench.sparse else None
+            question = Question(
+                np.array(values), kept, told[:4].copy(), probability, machine.n_seen
+            )
+            ticket = tickets.keep(question)
         machine.n_seen += 1
         machine.n_asked += asked
         tickets.just_asked = ticket if asked else None
@@ -183,12 +189,3 @@ def _dense(x: Any, d: int, dtype: Any) -> Vector:
     if row.shape != (d,):
         raise ValueError(f"a row of {d} features is expected, got shape {np.shape(x)}")
     return row
-
-
-def _fill(room: Csr, x: Any) -> None:
-    n, d = len(x.data), room.width
-    if x.shape[-1] != d or (x.ndim == 2 and x.shape[0] != 1) or n > d:
-        raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
-    room.values[:n] = x.data
-    room.indices[:n] = x.indices
-    room.starts[1] = n

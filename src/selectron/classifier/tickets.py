@@ -55,8 +55,12 @@ class Tickets:
         if isinstance(row, Csr):
             indices = row.indices[row.starts[0] : row.starts[1]].copy()
         values = row_values(row).reshape(-1).copy()
+        return self.keep(Question(values, indices, forecast.copy(), probability, round_))
+
+    def keep(self, question: Question) -> int:
+        """Let a question wait, and return its number."""
         number = self.n_asked
-        self.waiting[number] = Question(values, indices, forecast.copy(), probability, round_)
+        self.waiting[number] = question
         self.n_asked += 1
         return number
 

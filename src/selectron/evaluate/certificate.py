@@ -1,6 +1,6 @@
 """The theorem that covers a run, evaluated beside what happened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -9,7 +9,9 @@ import numpy as np
 
 from selectron.bounds import cbgz06, ss05
 from selectron.evaluate.comparators import (
-    frontier,
+    FINE,
+    LENGTHS,
+    directions,
     given_comparator,
     hinge_losses,
     inverse_root,
@@ -113,60 +115,72 @@ def _matrix(rows: Rows) -> Any:
     return csr_array((rows.values.astype(np.float64), *places), shape=shape)
 
 
-def _least(
-    candidates: Any, bound_of: Callable[[Vector], tuple[float, float]]
-) -> tuple[float, float, float]:
-    """Return the least bound with the margin and the hinge loss of its comparator."""
-    best = (inf, 0.0, 0.0)
-    for u in candidates:
-        length = float(np.linalg.norm(u))
-        if length > 0.0:
-            bound, hinge = bound_of(u)
-            if bound < best[0]:
-                best = (bound, 1.0 / length, hinge / length)
-    return best
-
-
-def _candidates(evidence: _Evidence, comparator: Any) -> Any:
+def _directions(evidence: _Evidence, comparator: Any) -> Iterable[Vector]:
     if comparator is None:
-        return frontier(evidence.X, evidence.signs)
-    u = given_comparator(comparator, evidence.X.shape[1])
-    return [u / np.linalg.norm(u) * scale for scale in np.logspace(-4, 4, 81)]
+        return directions(evidence.X, evidence.signs)
+    return [given_comparator(comparator, evidence.X.shape[1])]
+
+
+def _least(
+    evidence: _Evidence,
+    candidates: Iterable[Vector],
+    bound_of: Callable[[float, Vector], float],
+    size_of: Callable[[Vector], float] = lambda u: 1.0,
+) -> tuple[float, float, float]:
+    """Minimise over directions and lengths; return the bound, the margin and the hinge loss.
+
+    `bound_of` takes the size of a comparator, in the metric of its theorem, and its hinge losses
+    at margin one; `size_of` gives the size of a comparator of length one.
+    """
+
+    def scan(u: Vector, lengths: Vector) -> tuple[float, float, float]:
+        size, signed = size_of(u), evidence.signs * np.asarray(evidence.X @ u).reshape(-1)
+        best = (inf, 0.0, 0.0)
+        for length in lengths.tolist():
+            losses = np.maximum(0.0, 1.0 - length * signed)
+            bound = bound_of(length * size, losses)
+            best = min(best, (bound, 1.0 / length, float(losses.sum()) / length))
+        return best
+
+    found = []
+    for candidate in candidates:
+        u = candidate / np.linalg.norm(candidate)
+        found.append((scan(u, LENGTHS), u))
+    if not found:
+        return inf, 0.0, 0.0
+    best, u = min(found, key=lambda pair: pair[0])
+    return min(best, scan(u, FINE / best[1])) if best[0] < inf else best
 
 
 def _perceptron_margin(
     mistakes: int, evidence: _Evidence, update: Perceptron, query: Margin, comparator: Any
 ) -> Certificate:
-    def bound_of(u: Vector) -> tuple[float, float]:
-        hinge = float(hinge_losses(evidence.X, evidence.signs, u).sum())
-        bound = cbgz06.perceptron_mistakes(
+    def bound_of(length: float, losses: Vector) -> float:
+        return cbgz06.perceptron_mistakes(
             b=query.b / update.eta,  # eta scales the margin and nothing else
             max_norm=evidence.max_norm,
             target_margin=1.0,
-            hinge=hinge,
-            comparator_norm=float(np.linalg.norm(u)),
+            hinge=float(losses.sum()),
+            comparator_norm=length,
         )
-        return bound, hinge
 
-    bound, gamma, hinge = _least(_candidates(evidence, comparator), bound_of)
+    bound, gamma, hinge = _least(evidence, _directions(evidence, comparator), bound_of)
     return Certificate(mistakes, bound, "[CBGZ06] Theorem 1", gamma, hinge, IN_EXPECTATION)
 
 
 def _perceptron_adaptive(
     mistakes: int, evidence: _Evidence, update: Perceptron, query: AdaptiveMargin, comparator: Any
 ) -> Certificate:
-    def bound_of(u: Vector) -> tuple[float, float]:
-        hinge = float(hinge_losses(evidence.X, evidence.signs, u).sum())
-        bound = cbgz06.adaptive_mistakes(
+    def bound_of(length: float, losses: Vector) -> float:
+        return cbgz06.adaptive_mistakes(
             beta=query.beta / update.eta,
             max_norm=evidence.max_norm,
             target_margin=1.0,
-            hinge=hinge,
-            comparator_norm=float(np.linalg.norm(u)),
+            hinge=float(losses.sum()),
+            comparator_norm=length,
         )
-        return bound, hinge
 
-    bound, gamma, hinge = _least(_candidates(evidence, comparator), bound_of)
+    bound, gamma, hinge = _least(evidence, _directions(evidence, comparator), bound_of)
     return Certificate(mistakes, bound, "[CBGZ06] Theorem 2", gamma, hinge, IN_EXPECTATION)
 
 
@@ -175,39 +189,31 @@ def _every_label(
 ) -> Certificate:
     """Take the least of the D1 and D2 bounds, less what the margin errors pay for."""
     r = update.r if isinstance(update, Ballseptron) else 0.0
-    reach = "[SS05], which wants r < (√2 - 1)γ and γ at most the longest row,"
-    best = Certificate(mistakes, inf, reach)
-    for u in _candidates(evidence, comparator):
-        length = float(np.linalg.norm(u))
-        if length == 0.0 or not r * length < np.sqrt(2.0) - 1.0 or evidence.max_norm * length < 1.0:
-            continue
-        gamma = 1.0 / length
-        losses = hinge_losses(evidence.X, evidence.signs, u) * gamma
-        for theorem, bound in (
-            (
-                "[SS05] Corollary 1" if r else "[SS05] Theorem 1",
-                ss05.d2_mistakes_refined(
-                    max_norm=evidence.max_norm,
-                    target_margin=gamma,
-                    hinge_norm=float(np.sqrt((losses**2).sum())),
-                    r=r,
-                    n_margin_errors=evidence.n_margin_errors,
-                ),
-            ),
-            (
-                "[SS05] equation 17" if r else "[SS05] Theorem 2",
-                ss05.d1_mistakes_refined(
-                    max_norm=evidence.max_norm,
-                    target_margin=gamma,
-                    hinge=float(losses.sum()),
-                    r=r,
-                    n_margin_errors=evidence.n_margin_errors,
-                ),
-            ),
-        ):
-            if best.bound is None or bound < best.bound:
-                best = Certificate(mistakes, bound, theorem, gamma, float(losses.sum()))
-    return best
+
+    def knobs(length: float) -> dict[str, Any] | None:
+        if r * length >= ss05.LARGEST_RADIUS or evidence.max_norm * length < 1.0:
+            return None
+        run = {"max_norm": evidence.max_norm, "n_margin_errors": evidence.n_margin_errors}
+        return {"target_margin": 1.0 / length, "r": r, **run}
+
+    def by_squares(length: float, losses: Vector) -> float:
+        given, norm = knobs(length), float(np.linalg.norm(losses)) / length
+        return inf if given is None else ss05.d2_mistakes_refined(hinge_norm=norm, **given)
+
+    def by_sums(length: float, losses: Vector) -> float:
+        given, hinge = knobs(length), float(losses.sum()) / length
+        return inf if given is None else ss05.d1_mistakes_refined(hinge=hinge, **given)
+
+    candidates = list(_directions(evidence, comparator))
+    squares, sums = (_least(evidence, candidates, of) for of in (by_squares, by_sums))
+    if squares[0] == sums[0] == inf:
+        reach = "[SS05], which wants r < (√2 - 1)γ and γ at most the longest row,"
+        return Certificate(mistakes, inf, reach)
+    if squares[0] <= sums[0]:
+        return Certificate(mistakes, squares[0], f"[SS05] {'Corollary' if r else 'Theorem'} 1",
+                           *squares[1:])  # fmt: skip
+    return Certificate(mistakes, sums[0], f"[SS05] {'equation 17' if r else 'Theorem 2'}",
+                       *sums[1:])  # fmt: skip
 
 
 def _second_order(
@@ -219,24 +225,24 @@ def _second_order(
     log_volume = cbgz06.log_volume_of(
         eigenvalues=np.clip(np.linalg.eigvalsh(gram), 0.0, None).tolist(), a=update.a
     )
-    root = inverse_root(A)
 
-    def bound_of(u: Vector) -> tuple[float, float]:
-        hinge = float(hinge_losses(X, evidence.signs, u).sum())
-        bound = cbgz06.second_order_mistakes(
+    def bound_of(size: float, losses: Vector) -> float:
+        return cbgz06.second_order_mistakes(
             b=query.b,
             target_margin=1.0,
-            hinge=hinge,
-            comparator_energy=float(u @ A @ u),
+            hinge=float(losses.sum()),
+            comparator_energy=size**2,
             log_volume=log_volume,
         )
-        return bound, hinge
 
-    if comparator is None:  # the same frontier, in the metric of A
-        candidates = (root @ v for v in frontier(X @ root, evidence.signs))
+    if comparator is None:  # the same directions, in the metric of A
+        root = inverse_root(A)
+        candidates: Iterable[Vector] = (root @ v for v in directions(X @ root, evidence.signs))
     else:
-        candidates = _candidates(evidence, comparator)
-    bound, gamma, hinge = _least(candidates, bound_of)
+        candidates = _directions(evidence, comparator)
+    bound, gamma, hinge = _least(
+        evidence, candidates, bound_of, size_of=lambda u: float(np.sqrt(u @ A @ u))
+    )
     return Certificate(mistakes, bound, "[CBGZ06] Theorem 3", gamma, hinge, IN_EXPECTATION)
 
 

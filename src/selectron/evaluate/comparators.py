@@ -1,7 +1,8 @@
 """Hindsight comparators: the best separator that a bound may be held against.
 
 Every bound here trades the length of u, at margin one, against its hinge losses. Soft-margin
-separators trace that frontier as C varies, so the best of them comes close to the least bound.
+separators trace that frontier as C varies, so with their directions at every length the least
+bound is come close to.
 """
 
 from collections.abc import Iterator
@@ -12,27 +13,29 @@ import numpy as np
 from selectron.numeric.arrays import Matrix, Vector
 
 COSTS = np.logspace(-4, 6, 21)
+LENGTHS = np.logspace(-4, 4, 41)
+FINE = np.logspace(-0.2, 0.2, 21)  # between one length and its neighbours
 
 
-def frontier(X: Any, signs: Vector) -> Iterator[Vector]:
-    """Yield separators through the origin with hinge losses at margin one, from short to long."""
+def directions(X: Any, signs: Vector) -> Iterator[Vector]:
+    """Yield separators through the origin, from the mean example to the largest margin."""
     import warnings  # noqa: PLC0415
 
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
     from sklearn.svm import LinearSVC  # noqa: PLC0415 - costs seconds
 
-    if len(np.unique(signs)) == 2:
-        for cost in COSTS:
-            machine = LinearSVC(C=cost, loss="hinge", fit_intercept=False, random_state=0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # any u gives a valid bound
-                machine.fit(X, signs)
-            yield machine.coef_[0]
-    mean = np.asarray(X.T @ signs).reshape(-1) / max(len(signs), 1)
+    mean = np.asarray(X.T @ signs).reshape(-1)
     if mean.any():
-        for length in np.logspace(-3, 3, 13):
-            yield mean / np.linalg.norm(mean) * length
-    yield np.zeros(X.shape[1])
+        yield mean
+    if len(np.unique(signs)) < 2:
+        return
+    for cost in COSTS:
+        machine = LinearSVC(C=cost, loss="hinge", fit_intercept=False, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # any u gives a valid bound
+            machine.fit(X, signs)
+        if machine.coef_.any():
+            yield machine.coef_[0]
 
 
 def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
