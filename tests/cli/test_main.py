@@ -111,7 +111,7 @@ def test_an_error_is_one_line_and_exit_code_2(command, case, data, three, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.filterwarnings("default::UserWarning")
+@pytest.mark.filterwarnings("always::UserWarning")
 def test_a_warning_is_one_line_and_told_once(command, data):
     options = ["--rules", "reflection+halving", "--seeds", "2"]
     code, out, err = command("run", data, *options)

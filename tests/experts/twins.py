@@ -125,7 +125,7 @@ def switch_posterior(coefficients, alpha):
 def hindsight_alpha(coefficients):
     """Find α* by a grid and repeated zooming; no derivative."""
     low, high = FINE(0), FINE(1)
-    grid = np.linspace(low, high, 2001)
+    grid = np.linspace(low, high, 1001)
     for _ in range(14):
         losses = loss_from_coefficients(coefficients, grid)
         best = int(losses.argmin())
