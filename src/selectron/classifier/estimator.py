@@ -189,13 +189,17 @@ class SelectiveClassifier(Lifecycle):
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
-        thin = self._dense_row if type(x) is np.ndarray else None
-        return (thin or self._thin(x)).predict(x)
+        thin = self._dense_row
+        if thin is None or x.__class__ is not np.ndarray:
+            thin = self._thin(x)
+        return thin.predict(x)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
-        thin = self._dense_row if type(x) is np.ndarray else None
-        (thin or self._thin(x)).learn(x, y)
+        thin = self._dense_row
+        if thin is None or x.__class__ is not np.ndarray:
+            thin = self._thin(x)
+        thin.learn(x, y)
         return self
 
     def save(self, path: str | Path) -> None:
