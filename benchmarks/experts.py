@@ -13,7 +13,7 @@ SHAPES = [  # rates, experts, steps a round, how many times faster than numpy
     (50, 1000, 200, 3.0),
     (300, 1000, 30, 3.0),
     (50, 10_000, 20, 1.4),
-    (300, 10_000, 4, 1.4),
+    (300, 10_000, 20, 1.4),
 ]
 
 

@@ -1,14 +1,15 @@
 """Verbs: one function, one plain body per type of rule, in Python and in compiled code.
 
 A body may call verbs, helpers, NumPy and math. Numba keys its cache on the kernel's own file, so
-it would go on running a body that was edited elsewhere; `digest` puts the code of every body and
-helper into the key.
+it would go on running a body that was edited elsewhere; `digest` puts the source of all that a
+kernel is made of into the key.
 """
 
+import sys
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
-from types import CodeType
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
@@ -19,8 +20,8 @@ Body = TypeVar("Body", bound=Callable[..., Any])
 # states would cost more than the arithmetic on a short row.
 INLINE = {"error_model": "numpy", "forceinline": True, "_nrt": False}
 
+PACKAGE = f"{__name__.partition('.')[0]}."
 VERBS: list["Verb"] = []
-HELPERS: list[Callable[..., Any]] = []
 
 
 class Verb:
@@ -47,24 +48,40 @@ class Verb:
 
 
 def helper(function: Body) -> Body:
-    """Make a plain function callable from bodies, and its code part of every digest."""
-    HELPERS.append(function)
+    """Make a plain function callable from bodies."""
     compiled: Body = register_jitable(**INLINE)(function)
     return compiled
 
 
-def digest(*rule_types: type) -> str:
-    """Hash the bodies of these types and all helpers."""
-    return _digest(rule_types)
+def digest(*rule_types: type, kernel: str) -> str:
+    """Hash the source of everything that the bodies of these types are made of.
+
+    That is the modules that have them, the kernel's own, and all modules of this package that
+    those use: constants and helpers count as much as bodies.
+    """
+    return _digest(rule_types, kernel)
 
 
 @cache
-def _digest(rule_types: tuple[type, ...]) -> str:
+def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
     bodies = [verb.bodies[t] for t in rule_types for verb in VERBS if t in verb.bodies]
-    code = [_fingerprint(function.__code__) for function in (*bodies, *HELPERS)]
-    return sha256(repr(code).encode()).hexdigest()
+    waiting = {kernel, *(body.__module__ for body in bodies)}
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        used = (getattr(value, "__module__", None) for value in vars(sys.modules[name]).values())
+        waiting |= {module for module in used if module and _is_ours(module)} - found
+    total = sha256()
+    for name in sorted(found):
+        total.update(name.encode() + _source(name))
+    return total.hexdigest()
 
 
-def _fingerprint(code: CodeType) -> tuple[Any, ...]:
-    constants = [_fingerprint(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return code.co_name, code.co_code, tuple(constants), code.co_names
+def _is_ours(module: str) -> bool:
+    return module.startswith(PACKAGE) and module in sys.modules
+
+
+def _source(name: str) -> bytes:
+    path = sys.modules[name].__file__
+    return Path(path).read_bytes() if path is not None else b""

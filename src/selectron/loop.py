@@ -202,4 +202,5 @@ def quietly(kernel: Kernel) -> Kernel:
 
 def rules_digest(learner: Learner) -> str:
     """Hash all code that a kernel for this learner is made of."""
-    return digest(*(type(state) for state in learner), Dense, Csr, DenseRow, SparseRow)
+    kinds = (type(state) for state in learner)
+    return digest(*kinds, Dense, Csr, DenseRow, SparseRow, kernel=__name__)

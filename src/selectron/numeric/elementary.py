@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba.extending import register_jitable
 
+from selectron.dispatch import INLINE, helper
+
 Body = TypeVar("Body", bound=Callable[..., Any])
 
 LOG2_E = 1.4426950408889634
@@ -29,11 +31,11 @@ def jitable(body: Body) -> Body:
 
     Without reference counts (`_nrt`): counting costs more than a short loop. So no arrays are made.
     """
-    register_jitable(error_model="numpy", forceinline=True, _nrt=False)(body)
+    register_jitable(**INLINE)(body)
     return body
 
 
-@jitable
+@helper
 def taylor_tail(r: float) -> float:
     """Return (eʳ - 1 - r)/r² for |r| ≤ ½ log 2, by Taylor's series."""
     series = 1.0 / 6227020800.0
@@ -50,7 +52,7 @@ def taylor_tail(r: float) -> float:
     return series * r + 0.5
 
 
-@jitable
+@helper
 def exponential(x: float) -> float:
     """Return eˣ within 1 ulp; 0 below -745.13 (subnormal from -708.4), infinity above 709.78.
 
@@ -75,7 +77,7 @@ def exponential(x: float) -> float:
     return np.inf if x > LARGEST else (0.0 if x < SMALLEST else scaled)
 
 
-@jitable
+@helper
 def modest_exponential(x: float) -> float:
     """Return eˣ within 1 ulp for |x| ≤ 700, and e^±700 beyond: less work than `exponential`.
 
@@ -92,7 +94,7 @@ def modest_exponential(x: float) -> float:
     return (1.0 + (r + r * r * taylor_tail(r))) * power
 
 
-@jitable
+@helper
 def logarithm(x: float) -> float:
     """Return log x within 1 ulp, subnormal x included; -infinity at 0, nan below.
 
