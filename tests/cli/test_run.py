@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -169,3 +170,12 @@ def test_the_same_rows_from_every_format(command, rows, data, tmp_path):
         found = in_json(command, tmp_path / f"two.{kind}", "--rules", PLAIN)
         assert found["results"][0]["labels"] == wanted["results"][0]["labels"], kind
         assert found["results"][0]["mistakes"] == wanted["results"][0]["mistakes"], kind
+
+
+def test_a_bar_on_a_terminal_and_none_in_a_pipe(command, data, monkeypatch):
+    assert command("run", data, "--rules", PLAIN, "--seeds", "2")[2] == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code, out, err = command("run", data, "--rules", PLAIN, "--seeds", "2", "--json", "-")
+    assert code == 0
+    assert re.search(r"runs: .*0/2", err)
+    json.loads(out)

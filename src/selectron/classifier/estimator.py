@@ -185,21 +185,18 @@ class SelectiveClassifier(Lifecycle):
 
         Answer with `tell(ask.tickets, y)` later, or with `learn_one(x, y)` at once.
         """
-        return self._thin(x).ask(x)
+        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
+        return row.ask(x)
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
-        thin = self._dense_row
-        if thin is None or x.__class__ is not np.ndarray:
-            thin = self._thin(x)
-        return thin.predict(x)
+        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
+        return row.predict(x)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
-        thin = self._dense_row
-        if thin is None or x.__class__ is not np.ndarray:
-            thin = self._thin(x)
-        thin.learn(x, y)
+        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
+        row.learn(x, y)
         return self
 
     def save(self, path: str | Path) -> None:

@@ -26,7 +26,7 @@ from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Rows
 
-THIN = ("_dense_row", "_sparse_row")  # bound to compiled code: made anew after a copy
+THIN = ("_one_row", "_row_class")  # bound to compiled code: made anew after a copy
 
 
 class Lifecycle(Parameters):
@@ -40,8 +40,8 @@ class Lifecycle(Parameters):
     n_features_in_: int
     feature_names_in_: Any
     _run: Run | None = None
-    _dense_row: OneRow | None = None
-    _sparse_row: OneRow | None = None
+    _one_row: OneRow  # for rows of the class last seen
+    _row_class: type | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in THIN}
@@ -62,7 +62,7 @@ class Lifecycle(Parameters):
         if self._run is run:
             return
         self._run = run
-        self._dense_row = self._sparse_row = None
+        self._row_class = None
         self.n_features_in_ = run.machine.d
         names = feature_names(X)
         if names is not None:
@@ -117,16 +117,11 @@ class Lifecycle(Parameters):
         return margins
 
     def _thin(self, x: Any) -> OneRow:
-        """Return the thin path for rows of this kind; the first row may begin the run."""
-        sparse = type(x) is not np.ndarray and hasattr(x, "indptr")
-        thin = self._sparse_row if sparse else self._dense_row
-        if thin is None:
-            if self._run is None:
-                rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
-                self._adopt(self._begin(rows, Labels(), None))
-            thin = one_row(self._started(), sparse=sparse)
-            if sparse:
-                self._sparse_row = thin
-            else:
-                self._dense_row = thin
-        return thin
+        """Return the thin path for rows of this class; the first row may begin the run."""
+        sparse = hasattr(x, "indptr")
+        if self._run is None:
+            rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
+            self._adopt(self._begin(rows, Labels(), None))
+        self._row_class = x.__class__
+        self._one_row = one_row(self._started(), sparse=sparse)
+        return self._one_row

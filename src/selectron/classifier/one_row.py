@@ -26,7 +26,7 @@ from selectron.single import (
 
 COINS_AHEAD = 1024
 COLUMN = np.dtype(np.int32)
-NO_COLUMNS = np.zeros(0, np.int32)
+NO_COLUMNS = 0  # of a dense row: never looked at, and cheaper to pass than an array
 
 
 class OneRow(NamedTuple):
@@ -83,24 +83,13 @@ def one_row(run: Run, *, sparse: bool) -> OneRow:
 
 
 def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
-    """Return a function that gives a row to the kernel: as it is, or converted if it must be.
+    """Return a function that converts a row, gives it to the kernel, and refuses it if it must.
 
     The kernel answers NaN, and has changed nothing, if a row does not lie as it should.
     """
     learner, numbers, layout = bench.state
-    dtype, sparse, whole, array = bench.dtype, bench.sparse, (1, layout.d), np.ndarray
 
     def hand_over(x: Any, *rest: Any) -> Any:
-        if sparse:
-            values, columns = x.data, x.indices
-            fits = values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole
-        else:
-            values, columns = x, NO_COLUMNS
-            fits = x.__class__ is array and x.dtype is dtype and x.ndim == 1
-        if fits:
-            margin = kernel(learner, numbers, layout, values, columns, *rest)
-            if margin - margin == 0.0:
-                return margin
         values, columns = bench.read(x)
         margin = kernel(learner, numbers, layout, values, columns, *rest)
         if margin - margin != 0.0:
@@ -112,7 +101,7 @@ def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
 
 def _predictor(bench: Bench) -> Callable[[Any], Any]:
     learner, numbers, layout = bench.state
-    dtype, dense, array = bench.dtype, not bench.sparse, np.ndarray
+    dtype, sparse, whole, array = bench.dtype, bench.sparse, (1, layout.d), np.ndarray
     labels = bench.run.labels
     kernel = bench.entry(compiled_predict(bench.run.machine.bodies))
     margin_of = _handed_over(bench, kernel)
@@ -120,7 +109,11 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
     def predict(x: Any) -> Any:
         # The usual row goes straight to the kernel: one more call is a tenth of the whole.
         margin = nan
-        if dense and x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+        if sparse:
+            values, columns = x.data, x.indices
+            if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
+                margin = kernel(learner, numbers, layout, values, columns)
+        elif x.__class__ is array and x.dtype is dtype and x.ndim == 1:
             margin = kernel(learner, numbers, layout, x, NO_COLUMNS)
         if margin - margin != 0.0:
             margin = margin_of(x)
@@ -132,7 +125,7 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
 
 def _learner(bench: Bench) -> Callable[[Any, Any], None]:
     learner, numbers, layout = bench.state
-    dtype, dense, array = bench.dtype, not bench.sparse, np.ndarray
+    dtype, sparse, whole, array = bench.dtype, bench.sparse, (1, layout.d), np.ndarray
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
     teach = _handed_over(bench, kernel)
@@ -140,12 +133,16 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
     def learn(x: Any, y: Any) -> None:
         sign = labels.signs_by_name.get(y) or labels.sign(y)
         ticket = tickets.just_asked
-        margin = nan
-        if dense and x.__class__ is array and x.dtype is dtype and x.ndim == 1:
-            margin = kernel(learner, numbers, layout, x, NO_COLUMNS, sign, ticket is None)
+        margin, new = nan, ticket is None
+        if sparse:
+            values, columns = x.data, x.indices
+            if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
+                margin = kernel(learner, numbers, layout, values, columns, sign, new)
+        elif x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+            margin = kernel(learner, numbers, layout, x, NO_COLUMNS, sign, new)
         if margin - margin != 0.0:
-            teach(x, sign, ticket is None)
-        if ticket is None:
+            teach(x, sign, new)
+        if new:
             machine.n_seen += 1
             machine.n_asked += 1
         else:

@@ -15,7 +15,7 @@ from selectron.spec import POSITIVE, Spec
 
 # Unnormalised weights are brought back to sum one when their sum leaves this range.
 LEAST_SUM, MOST_SUM = 1e-60, 1e60
-BLOCK = 16  # entries; blocks of zeros, of which images are full, are passed over
+BLOCK = 8  # entries; blocks of zeros, of which images are full, are passed over
 LEAST_WEIGHT = 1e-290  # above the slow subnormal numbers; a weight of exactly 0 could never return
 
 
@@ -49,15 +49,16 @@ class Winnow(Spec):
     def begin(self, d: int, dtype: Any) -> "WinnowState":
         if self.balanced:
             even = np.full((2, d), 0.5 / d)
-            return WinnowState(np.zeros(d), even[0], even[1], float(self.eta), 1.0, 0)
+            return WinnowState(np.zeros(d), even[0], even[1], np.zeros(d), float(self.eta), 1.0, 0)
         even = np.full((1, d), 1.0 / d)
-        return WinnowState(even[0], even[0], np.zeros(0), float(self.eta), 1.0, 0)
+        return WinnowState(even[0], even[0], np.zeros(0), np.zeros(d), float(self.eta), 1.0, 0)
 
 
 class WinnowState(NamedTuple):
     difference: Vector  # positive - negative: what predicts; the positive ones if not balanced
     positive: Vector  # not normalised: an update touches the stored entries only
     negative: Vector  # of the features -x, empty unless balanced
+    factors: Vector  # room for the exponentials of a sparse row
     eta: float
     total: float  # the sum of all weights
     n_updates: int
@@ -123,10 +124,14 @@ def tilt_both_sides(
 @tilt.of(SparseRow)
 def tilt_sparse(x: SparseRow, rate: float, update: WinnowState) -> float:
     difference, positive, negative = update.difference, update.positive, update.negative
+    n = len(x.values)
+    factors = update.factors[:n]
+    for k in range(n):  # on their own, so that the compiler takes several at once
+        factors[k] = modest_exponential(rate * np.float64(x.values[k]))
     grown = 0.0
-    for k in range(len(x.values)):
+    for k in range(n):
         i = x.indices[k]
-        factor = modest_exponential(rate * np.float64(x.values[k]))
+        factor = factors[k]
         up = max(positive[i] * factor, LEAST_WEIGHT)
         grown += up - positive[i]
         positive[i] = up
@@ -162,6 +167,7 @@ def winnow_learn(update: WinnowState, x: Row, y: float, forecast: Forecast) -> W
         update.difference,
         update.positive,
         update.negative,
+        update.factors,
         update.eta,
         total,
         update.n_updates + 1,
