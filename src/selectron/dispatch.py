@@ -1,17 +1,18 @@
 """Verbs: one function, one plain body per type of rule, in Python and in compiled code.
 
 A body may call verbs, helpers, NumPy and math. Numba keys its cache on the kernel's own file, so
-it would go on running a body that was edited elsewhere; `digest` puts the source of all that a
-kernel is made of into the key.
+it would go on running a body that was edited elsewhere; `digest` puts all code that a kernel is
+made of into the key.
 """
 
 import sys
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
-from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
 from numba.extending import overload, register_jitable
 
 Body = TypeVar("Body", bound=Callable[..., Any])
@@ -54,7 +55,7 @@ def helper(function: Body) -> Body:
 
 
 def digest(*rule_types: type, kernel: str) -> str:
-    """Hash the source of everything that the bodies of these types are made of.
+    """Hash all code that the bodies of these types are made of.
 
     That is the modules that have them, the kernel's own, and all modules of this package that
     those use: constants and helpers count as much as bodies.
@@ -72,16 +73,45 @@ def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
         found.add(name)
         used = (getattr(value, "__module__", None) for value in vars(sys.modules[name]).values())
         waiting |= {module for module in used if module and _is_ours(module)} - found
-    total = sha256()
-    for name in sorted(found):
-        total.update(name.encode() + _source(name))
-    return total.hexdigest()
+    code = [(name, _loaded(sys.modules[name])) for name in sorted(found)]
+    return sha256(repr(code).encode()).hexdigest()
 
 
 def _is_ours(module: str) -> bool:
     return module.startswith(PACKAGE) and module in sys.modules
 
 
-def _source(name: str) -> bytes:
-    path = sys.modules[name].__file__
-    return Path(path).read_bytes() if path is not None else b""
+def _loaded(module: ModuleType) -> list[Any]:
+    """List the code and the constants of a module as they are in memory.
+
+    Not its file: that may have been edited since it was loaded.
+    """
+    listed: list[Any] = []
+    for name, value in sorted(vars(module).items()):
+        if not name.startswith("__"):
+            if isinstance(value, int | float | str | tuple | np.generic):
+                listed.append((name, repr(value)))
+            listed += [(name, _fingerprint(f.__code__)) for f in _functions(value, module)]
+    return listed
+
+
+def _functions(value: Any, module: ModuleType) -> list[Any]:
+    value = getattr(value, "_defn", value)  # what Numba's intrinsic wraps
+    if hasattr(value, "__code__"):
+        return [value]
+    if isinstance(value, type) and value.__module__ == module.__name__:
+        return [member for member in vars(value).values() if hasattr(member, "__code__")]
+    return []
+
+
+def _fingerprint(code: CodeType) -> tuple[Any, ...]:
+    constants = [
+        _fingerprint(constant) if isinstance(constant, CodeType) else _stable(constant)
+        for constant in code.co_consts
+    ]
+    return code.co_name, code.co_code, tuple(constants), code.co_names
+
+
+def _stable(constant: Any) -> str:
+    # The order of a set differs from process to process.
+    return repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)

@@ -34,11 +34,11 @@ def package(tmp_path):
     return tmp_path / "selectron"
 
 
-def run(package):
+def run(package, script=SCRIPT):
     environment = dict(os.environ, PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
     environment.pop("NUMBA_CACHE_DIR", None)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", script],
         env=environment,
         cwd=package.parent,
         capture_output=True,
@@ -71,3 +71,16 @@ def test_a_new_process_finds_compiled_code_and_an_edit_is_seen(package):
     hits, misses, again = run(package)
     assert (hits, misses) == (0, 1)
     assert again != edited
+
+
+def test_a_process_that_loaded_the_old_rule_does_not_pass_it_on_as_the_new_one(package):
+    rule = package / "updates" / "perceptron.py"
+    edit = (
+        "from pathlib import Path\n"
+        f"import selectron\nrule = Path({str(rule)!r})\n"
+        "rule.write_text(rule.read_text().replace('step = update.eta * y', 'step = 7.0 * y'))\n"
+    )
+    old = run(package, edit + SCRIPT)
+    hits, misses, new = run(package)
+    assert (hits, misses) == (0, 1)
+    assert new != old[2]
