@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 
@@ -34,14 +35,13 @@ class Spec:
     """A frozen description of a rule; its numbers are checked against RANGES when it is made."""
 
     RANGES: ClassVar[Mapping[str, Range]] = {}
-    UNIT_ROWS: ClassVar[bool] = False  # True: rows of other lengths are scaled
 
     def __post_init__(self) -> None:
         for name, allowed in self.RANGES.items():
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if isinstance(value, bool) or not isinstance(value, Real):
                 raise TypeError(f"{self.label}: {name} must be a number, got {value!r}")
-            if not (isfinite(value) and allowed.holds(value)):
+            if not (isfinite(value) and allowed.holds(float(value))):
                 raise ValueError(
                     f"{self.label}: {name} must lie in {allowed}, got {name}={value!r}"
                 )
@@ -51,8 +51,23 @@ class Spec:
         return type(self).__name__
 
     def knobs(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: v.item() if hasattr(v, "item") else v for name, v in values.items()}
 
     @classmethod
     def from_knobs(cls, knobs: Mapping[str, Any]) -> Self:
         return cls(**knobs)
+
+
+class Scaling(Spec):
+    """How a row is presented to the update rule."""
+
+
+class UpdateRule(Spec):
+    """How a label changes the hypothesis."""
+
+    UNIT_ROWS: ClassVar[bool] = False  # True: rows of other lengths are scaled
+
+
+class QueryRule(Spec):
+    """Whether to ask for a label."""

@@ -1,11 +1,12 @@
 """Batches that are learnt whole or not at all, and batches whose labels are asked one by one."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from selectron.classifier.inputs import all_finite, outside, part, row_values, shape
+from selectron.classifier.labels import some
 from selectron.classifier.machine import Machine, Stop
 from selectron.loop import (
     DONE,
@@ -25,6 +26,13 @@ from selectron.numeric.rows import Csr, Dense, Rows
 TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
 
 
+class Given(NamedTuple):
+    """The labels as the user gave them, for messages."""
+
+    y: Any
+    classes: Any
+
+
 def learn_batch(
     machine: Machine,
     rows: Rows,
@@ -32,7 +40,7 @@ def learn_batch(
     log: Log,
     *,
     teach: bool = True,
-    given: Any = None,
+    given: Given | None = None,
 ) -> None:
     """Run the pass over a batch; if it is refused, everything is as before.
 
@@ -48,10 +56,10 @@ def learn_batch(
         return
     if before is not None:
         machine.restore(before)
-    if stop.status == LABEL_UNKNOWN:
+    if stop.status == LABEL_UNKNOWN and given is not None:
         raise ValueError(
-            f"unknown label {given[stop.position]!s} in row {stop.position} of y: "
-            "it is none of the classes"
+            f"unknown label {given.y[stop.position]!s} in row {stop.position} of y: the classes "
+            f"are {some(given.classes)}"
         )
     raise refusal(machine, rows, stop)
 

@@ -23,7 +23,8 @@ class SelectiveClassifier(Lifecycle):
 
     Without arguments there is no knob to set: inputs are centred online, every label asked teaches
     a ridge regression (in O(d) above 4,096 features), and labels are asked below a threshold that
-    holds the share of mistakes among them.
+    holds the share of mistakes among them. The first 50 rows of a stream (a tenth of the rows, but
+    at least 10, where `fit` gets fewer than 500) only teach the mean: no label of theirs is asked.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class SelectiveClassifier(Lifecycle):
     classes_ : ndarray
         The classes, the first of them on the negative side.
     coef_, intercept_ : ndarray
-        The separator, where the margin is linear in the row.
+        A separator whose side is the sign of the margin, where there is one.
     n_seen_, n_asked_, n_updates_ : int
         Rounds, labels asked for, changes of the hypothesis.
 
@@ -110,6 +111,7 @@ class SelectiveClassifier(Lifecycle):
         """
         rows = self._read_more(X)
         labels_given = y if callable(y) else read_labels(y, shape(rows)[0])
+        classes = None if classes is None else list(classes)
         run = self._run or self._begin(rows, Labels(classes), None)
         if classes is not None and set(Labels(classes).classes) != set(run.labels.classes):
             raise ValueError(
@@ -131,12 +133,17 @@ class SelectiveClassifier(Lifecycle):
         margins = self._margins(X, exact=False)
         labels = self._started().labels
         if not len(labels.classes):
-            raise ValueError("no label has been learnt yet, so there is no class to predict")
+            raise ValueError(
+                "no label has been learnt yet, so there is no class to predict; the default "
+                "learner watches 50 rows before it asks for the first one"
+            )
         return labels.names(margins)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose class is predicted right."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        predicted = self.predict(X)
+        right = predicted == read_labels(y, len(predicted))
+        return float(np.average(right, weights=sample_weight))
 
     def ask(self, X: Any) -> Ask:
         """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
@@ -186,7 +193,11 @@ class SelectiveClassifier(Lifecycle):
         Answer with `tell(ask.tickets, y)` later, or with `learn_one(x, y)` at once.
         """
         row = self._one_row if x.__class__ is self._row_class else self._thin(x)
-        return row.ask(x)
+        try:
+            return row.ask(x)
+        except ValueError:
+            self._drop_if_empty()
+            raise
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
@@ -196,7 +207,11 @@ class SelectiveClassifier(Lifecycle):
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
         row = self._one_row if x.__class__ is self._row_class else self._thin(x)
-        row.learn(x, y)
+        try:
+            row.learn(x, y)
+        except ValueError:
+            self._drop_if_empty()
+            raise
         return self
 
     def save(self, path: str | Path) -> None:

@@ -1,6 +1,6 @@
 """The user's two classes, of any type, and the signs that the rules know."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class Labels:
         if len(self.classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes)} classes, {_some(self.classes)}"
+                f"{len(self.classes)} classes, {some(self.classes)}"
             )
         if self.fixed and len(self.classes) == 0:
             raise ValueError("classes is empty: name the two classes")
@@ -59,6 +59,8 @@ class Labels:
     def sign(self, label: Any) -> float:
         """Return the sign of one label; a new class joins while there is room."""
         label = plain(label)
+        if not isinstance(label, Hashable):
+            raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
         sign = self.signs_by_name.get(label)
         if sign is not None:
             return sign
@@ -66,7 +68,7 @@ class Labels:
             raise ValueError(f"a label is needed here, got {label!r}")
         if self.fixed or len(self.classes) == 2:
             raise ValueError(
-                f"unknown label {label!r}: the classes are {_some(self.classes)}"
+                f"unknown label {label!r}: the classes are {some(self.classes)}"
                 + ("" if self.fixed else ", those seen first; more than two are not supported")
             )
         self.classes = _as_array([*self.classes.tolist(), label])
@@ -113,12 +115,23 @@ def found_classes(y: NDArray[Any]) -> NDArray[Any]:
         raise ValueError("Unknown label type: continuous. Labels must be classes, not numbers")
     if y.dtype.kind == "O" and any(label is None or label != label for label in y):
         raise ValueError("Input y contains NaN or None: every label must be a class")
-    return np.unique(y)
+    return _sorted(y)
 
 
 def _distinct(classes: Iterable[Any]) -> NDArray[Any]:
     listed = classes if isinstance(classes, np.ndarray) else _as_array(list(classes))
-    return np.unique(listed)
+    found = _sorted(listed)
+    if len(found) < len(listed):
+        raise ValueError(f"classes={listed.tolist()!r} names a class twice: name each once")
+    return found
+
+
+def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels: sorted, or in their order where they cannot be compared."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        return _as_array(list(dict.fromkeys(labels.tolist())))
 
 
 def _as_array(labels: list[Any]) -> NDArray[Any]:
@@ -135,6 +148,6 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _some(classes: NDArray[Any]) -> str:
+def some(classes: NDArray[Any]) -> str:
     shown = ", ".join(repr(plain(label)) for label in classes[:4])
     return shown + (", ..." if len(classes) > 4 else "")

@@ -118,10 +118,16 @@ class Lifecycle(Parameters):
 
     def _thin(self, x: Any) -> OneRow:
         """Return the thin path for rows of this class; the first row may begin the run."""
-        sparse = hasattr(x, "indptr")
         if self._run is None:
+            sparse = hasattr(x, "tocsr")
             rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
             self._adopt(self._begin(rows, Labels(), None))
         self._row_class = x.__class__
-        self._one_row = one_row(self._started(), sparse=sparse)
+        self._one_row = one_row(self._started(), x)
         return self._one_row
+
+    def _drop_if_empty(self) -> None:
+        """Forget a run whose very first row was refused: its width was never accepted."""
+        if self._run is not None and self._run.machine.n_seen == 0:
+            self._run, self._row_class = None, None
+            del self.n_features_in_

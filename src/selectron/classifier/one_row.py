@@ -44,6 +44,7 @@ class Bench(NamedTuple):
     layout: Any
     dtype: Any
     sparse: bool
+    plain: bool  # False: a sparse row of another format, to be converted first
 
     @property
     def state(self) -> tuple[Any, Vector, Any]:
@@ -61,6 +62,8 @@ class Bench(NamedTuple):
             return _dense(x, d, self.dtype), NO_COLUMNS
         if x.shape[-1] != d or (len(x.shape) == 2 and x.shape[0] != 1):
             raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
+        if x.format != "csr":
+            x = x.tocsr()
         if not x.has_canonical_format:
             x = x.copy()
             x.sum_duplicates()
@@ -75,10 +78,12 @@ class Bench(NamedTuple):
         )
 
 
-def one_row(run: Run, *, sparse: bool) -> OneRow:
-    """Bind the kernels to the learner; its arrays stay where they are."""
+def one_row(run: Run, like: Any) -> OneRow:
+    """Bind the kernels to the learner, for rows of the class of this one."""
+    sparse = hasattr(like, "tocsr")
     layout = (SparseLayout if sparse else DenseLayout)(run.machine.d)
-    bench = Bench(run, layout, run.machine.dtype, sparse)
+    plain = not sparse or like.format == "csr"
+    bench = Bench(run, layout, run.machine.dtype, sparse, plain)
     return OneRow(_predictor(bench), _asker(bench), _learner(bench))
 
 
@@ -101,7 +106,8 @@ def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
 
 def _predictor(bench: Bench) -> Callable[[Any], Any]:
     learner, numbers, layout = bench.state
-    dtype, sparse, whole, array = bench.dtype, bench.sparse, (1, layout.d), np.ndarray
+    dtype, sparse, plain = bench.dtype, bench.sparse, bench.plain
+    whole, array = (1, layout.d), np.ndarray
     labels = bench.run.labels
     kernel = bench.entry(compiled_predict(bench.run.machine.bodies))
     margin_of = _handed_over(bench, kernel)
@@ -109,11 +115,11 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
     def predict(x: Any) -> Any:
         # The usual row goes straight to the kernel: one more call is a tenth of the whole.
         margin = nan
-        if sparse:
+        if sparse and plain:
             values, columns = x.data, x.indices
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns)
-        elif x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+        elif not sparse and x.__class__ is array and x.dtype is dtype and x.ndim == 1:
             margin = kernel(learner, numbers, layout, x, NO_COLUMNS)
         if margin - margin != 0.0:
             margin = margin_of(x)
@@ -125,20 +131,26 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
 
 def _learner(bench: Bench) -> Callable[[Any, Any], None]:
     learner, numbers, layout = bench.state
-    dtype, sparse, whole, array = bench.dtype, bench.sparse, (1, layout.d), np.ndarray
+    dtype, sparse, plain = bench.dtype, bench.sparse, bench.plain
+    whole, array = (1, layout.d), np.ndarray
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
     teach = _handed_over(bench, kernel)
 
     def learn(x: Any, y: Any) -> None:
-        sign = labels.signs_by_name.get(y) or labels.sign(y)
+        try:
+            sign = labels.signs_by_name[y]
+        except (KeyError, TypeError):  # a new class, or not a label at all
+            sign = labels.sign(y)
         ticket = tickets.just_asked
+        if ticket is not None:
+            ticket = tickets.answered_by(x, bench.read)
         margin, new = nan, ticket is None
-        if sparse:
+        if sparse and plain:
             values, columns = x.data, x.indices
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns, sign, new)
-        elif x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+        elif not sparse and x.__class__ is array and x.dtype is dtype and x.ndim == 1:
             margin = kernel(learner, numbers, layout, x, NO_COLUMNS, sign, new)
         if margin - margin != 0.0:
             teach(x, sign, new)
@@ -147,7 +159,6 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
             machine.n_asked += 1
         else:
             tickets.settle(ticket)
-            tickets.just_asked = None
 
     return learn
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from selectron.queries import Balanced
 from selectron.scalings import Centred, Intercept, Raw
-from selectron.spec import Spec
+from selectron.spec import QueryRule, Scaling, UpdateRule
 from selectron.updates import HalfStep, Ridge
 
 # Beyond this width the default keeps a vector instead of a matrix (128 MB at this one).
@@ -24,7 +24,7 @@ def choose_rules(
 ) -> Rules:
     """Fill in what was not given; `rows` is the length of the stream where it is known."""
     for name, rule in (("scaling", scaling), ("update", update), ("query", query)):
-        if rule is not None and not isinstance(rule, Spec):
+        if rule is not None and not isinstance(rule, ROLES[name]):
             raise TypeError(
                 f"{name} must be a rule such as those of selectron.{_PLACES[name]}, got {rule!r}"
             )
@@ -41,9 +41,10 @@ def choose_rules(
     return Rules(scaling, update, query)
 
 
+ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}
 _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
 
 
 def _warmup(rows: int | None) -> int:
     """Spend a tenth of a short stream on its mean, 50 rows of a long one."""
-    return 50 if rows is None else min(50, max(10, rows // 10))
+    return 50 if rows is None else min(50, max(rows // 10, min(10, rows // 2)))

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.batch import consult, learn_batch, refusal, vet
+from selectron.classifier.batch import Given, consult, learn_batch, refusal, vet
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
@@ -38,14 +38,17 @@ class Run:
 
     def teach(self, rows: Rows, y: Any, log: Log = SILENT) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
+        self.tickets.just_asked = None
         if callable(y):
             self._consult(rows, _oracle(y), log)
         elif self.labels.complete:
-            learn_batch(self.machine, rows, self.labels.signs(y), log, given=y)
+            given = Given(y, self.labels.classes)
+            learn_batch(self.machine, rows, self.labels.signs(y), log, given=given)
         else:
             self._consult(rows, lambda t: y[t], log)
 
     def ask(self, rows: Rows) -> Ask:
+        self.tickets.just_asked = None
         n, first = shape(rows)[0], self.machine.n_seen
         log = Log.of(n)
         learn_batch(self.machine, rows, np.ones(n, np.int8), log, teach=False)

@@ -47,7 +47,11 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
         "dtype": machine.dtype.name,
         "seed": machine.seed,
         "counts": [machine.n_seen, machine.n_asked, machine.waits],
-        "tickets": {"n_asked": tickets.n_asked, "waiting": waiting},
+        "tickets": {
+            "n_asked": tickets.n_asked,
+            "just_asked": tickets.just_asked,
+            "waiting": waiting,
+        },
     }
     text = json.dumps(description, sort_keys=True)
     metadata = {
@@ -115,6 +119,13 @@ def _checksum(tensors: dict[str, Any], text: str) -> str:
 
 def _write_whole(path: Path, content: bytes) -> None:
     """Write beside the file, force it to the disk, then put it in its place."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}: make it first")
+    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
+        path.write_bytes(content)
+        return
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
@@ -178,4 +189,4 @@ def _tickets(described: dict[str, Any], tensors: dict[str, Any]) -> Tickets:
             float.fromhex(probability),
             round_,
         )
-    return Tickets(described["n_asked"], waiting)
+    return Tickets(described["n_asked"], waiting, described["just_asked"])

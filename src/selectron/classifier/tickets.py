@@ -81,6 +81,20 @@ class Tickets:
 
     def settle(self, ticket: Any) -> None:
         self.waiting.pop(_number(ticket), None)
+        if self.just_asked == ticket:
+            self.just_asked = None
+
+    def answered_by(self, x: Any, read: Any) -> int | None:
+        """Return the question just asked if it was about this row, and forget that it was."""
+        ticket, self.just_asked = self.just_asked, None
+        question = self.waiting.get(ticket) if ticket is not None else None
+        if question is None:
+            return None
+        values, columns = read(x)
+        same = np.array_equal(values, question.values) and (
+            question.indices is None or np.array_equal(columns, question.indices)
+        )
+        return ticket if same else None
 
 
 def _number(ticket: Any) -> int:

@@ -29,7 +29,7 @@ def watched_fit(
     run = learner._begin(rows, labels, n)
     log = Log.of(n)
     if after_update is None:
-        learn_batch(run.machine, rows, signs, log, given=column)
+        learn_batch(run.machine, rows, signs, log)
         learner._adopt(run, X)
     else:
         learner._adopt(run, X)

@@ -51,6 +51,11 @@ def write_json(result: Any, target: str | None) -> None:
         print(text)
         return
     path = Path(target)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file in it")
+    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
+        path.write_text(text + "\n")
+        return
     beside = path.with_name(f".{path.name}.part")
     try:
         beside.write_text(text + "\n")

@@ -142,14 +142,13 @@ def _least(
             best = min(best, (bound, 1.0 / length, float(losses.sum()) / length))
         return best
 
-    found = []
+    best = (inf, 0.0, 0.0)
     for candidate in candidates:
         u = candidate / np.linalg.norm(candidate)
-        found.append((scan(u, LENGTHS), u))
-    if not found:
-        return inf, 0.0, 0.0
-    best, u = min(found, key=lambda pair: pair[0])
-    return min(best, scan(u, FINE / best[1])) if best[0] < inf else best
+        coarse = scan(u, LENGTHS)
+        if coarse[0] < inf:
+            best = min(best, coarse, scan(u, FINE / coarse[1]))
+    return best
 
 
 def _perceptron_margin(

@@ -12,11 +12,11 @@ from selectron.protocol import (
     unmoved_by_choice,
     unmoved_by_label,
 )
-from selectron.spec import FRACTION, Spec
+from selectron.spec import FRACTION, QueryRule
 
 
 @dataclass(frozen=True)
-class Always(Spec):
+class Always(QueryRule):
     """Ask for every label.
 
     Examples
@@ -36,7 +36,7 @@ class Always(Spec):
 
 
 @dataclass(frozen=True)
-class Uniform(Spec):
+class Uniform(QueryRule):
     """Ask for a share of the labels, whatever the margin.
 
     Parameters

@@ -6,13 +6,13 @@ from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_choice
-from selectron.spec import Range, Spec
+from selectron.spec import QueryRule, Range
 
 WIDEST = "1/sqrt(d)"
 
 
 @dataclass(frozen=True)
-class Halving(Spec):
+class Halving(QueryRule):
     """Ask when the margin of a unit hypothesis is at most s ([DKM09], Figure 4; [Mon06], Fig. 4-3).
 
     Parameters

@@ -13,11 +13,11 @@ from selectron.protocol import (
     unmoved_by_choice,
     unmoved_by_label,
 )
-from selectron.spec import POSITIVE, Spec
+from selectron.spec import POSITIVE, QueryRule
 
 
 @dataclass(frozen=True)
-class Margin(Spec):
+class Margin(QueryRule):
     """Ask with probability b / (b + |p̂|) ([CBGZ06], Figures 1, 3 and 4).
 
     Parameters
@@ -58,7 +58,7 @@ observe.of(MarginState)(unmoved_by_label)
 
 
 @dataclass(frozen=True)
-class SecondOrderMargin(Spec):
+class SecondOrderMargin(QueryRule):
     """Ask with probability b / (b + |p̂| + ½p̂²(1 + r)), r = xᵀA⁻¹x.
 
     The proof of [CBGZ06], Theorem 3 drops a term in p̂²; keeping it gives these smaller odds the
@@ -107,7 +107,7 @@ observe.of(SecondOrderMarginState)(unmoved_by_label)
 
 
 @dataclass(frozen=True)
-class AdaptiveMargin(Spec):
+class AdaptiveMargin(QueryRule):
     """Ask with probability b / (b + |p̂|), b = βX²√(1 + K) ([CBGZ06], Figure 2).
 
     K counts the updates so far, X is the largest norm among them and the row at hand.

@@ -17,7 +17,7 @@ from selectron.protocol import (
     ask_probability,
     observe,
 )
-from selectron.spec import FRACTION, NOT_NEGATIVE, POSITIVE, Range, Spec
+from selectron.spec import FRACTION, NOT_NEGATIVE, POSITIVE, QueryRule, Range
 
 SHARE = Range(0.0, 1.0, low_open=True, high_open=True)
 
@@ -38,7 +38,7 @@ def odds_below(threshold: float, n_labels: int, forecast: Forecast) -> float:
 
 
 @dataclass(frozen=True)
-class Balanced(Spec):
+class Balanced(QueryRule):
     """Hold the share of mistakes among the labels asked at rho.
 
     A mistake widens the threshold by exp(step (1 - rho)), a right answer narrows it by
@@ -127,7 +127,7 @@ def balanced_observe(query: BalancedState, x: Row, forecast: Forecast, y: float)
 
 
 @dataclass(frozen=True)
-class RateTracking(Spec):
+class RateTracking(QueryRule):
     """Ask for the given share of the rows: those whose certainty is lowest at the time.
 
     Parameters

@@ -12,11 +12,11 @@ from selectron.numeric.lanes import lane_dot
 from selectron.numeric.root import root
 from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, square_norm
 from selectron.protocol import absorb, has_statistics, present, ready
-from selectron.spec import NOT_NEGATIVE, Range, Spec
+from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
 
 @dataclass(frozen=True)
-class Centred(Spec):
+class Centred(Scaling):
     """Present z = [(u - μ)/|u - μ|, bias], with u = x/|x| and μ the running mean of u.
 
     A sparse row is spread out into one buffer of d + 1 numbers, so a round costs O(d).

@@ -10,11 +10,11 @@ from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import DenseRow, Row, SparseRow
 from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.scalings.raw import always_ready, no_statistics, nothing_to_absorb
-from selectron.spec import Spec
+from selectron.spec import Scaling
 
 
 @dataclass(frozen=True)
-class Intercept(Spec):
+class Intercept(Scaling):
     """Append the feature 1 to every row.
 
     Examples

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from selectron.numeric.rows import Row
 from selectron.protocol import absorb, has_statistics, present, ready
-from selectron.spec import Spec
+from selectron.spec import Scaling
 
 
 @dataclass(frozen=True)
-class Raw(Spec):
+class Raw(Scaling):
     """Hand every row to the update rule as it is.
 
     Examples

@@ -49,6 +49,8 @@ def _restricted(
     if missing:
         raise ValueError(f"there is no row of class {missing[0]!r}; classes are {_some(text)}")
     wanted = np.isin(text, positive)
+    if wanted.all() and not negative:
+        raise ValueError("--positive names every class: leave one for the other side")
     if not negative:
         return X, wanted
     kept = wanted | np.isin(text, negative)

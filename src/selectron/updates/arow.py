@@ -7,12 +7,12 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Row, dot, square_norm
 from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import Forecast, glance, hypothesis, learn, predict
-from selectron.spec import POSITIVE, Spec
+from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
 
 
 @dataclass(frozen=True)
-class Arow(Spec):
+class Arow(UpdateRule):
     """Reach for margin one, by less along directions already known ([CKD09], Figure 1).
 
     Parameters

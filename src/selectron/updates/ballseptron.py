@@ -9,13 +9,13 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import NOT_NEGATIVE, Spec
+from selectron.spec import NOT_NEGATIVE, UpdateRule
 
 SMALLEST_SCALE = 1e-100
 
 
 @dataclass(frozen=True)
-class Ballseptron(Spec):
+class Ballseptron(UpdateRule):
     """Add y x on a mistake; within distance r, add the ball's worst point ([SS05], Figure 2).
 
     Parameters

@@ -9,11 +9,11 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import FRACTION, Spec
+from selectron.spec import FRACTION, UpdateRule
 
 
 @dataclass(frozen=True)
-class HalfStep(Spec):
+class HalfStep(UpdateRule):
     """Go `rate` of the way from the margin to the label, unless the margin is beyond it.
 
     Made for rows of about unit length; on longer rows the step is cut so that it never overshoots.

@@ -9,11 +9,11 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import POSITIVE, Spec
+from selectron.spec import POSITIVE, UpdateRule
 
 
 @dataclass(frozen=True)
-class Perceptron(Spec):
+class Perceptron(UpdateRule):
     """Add eta y x to the weights on every mistake that is seen ([Ng]; [CBGZ06], Figure 1).
 
     Parameters

@@ -11,11 +11,11 @@ from selectron.numeric.elementary import exponential, logarithm
 from selectron.numeric.root import root
 from selectron.numeric.rows import Row, dot, entry_index, n_entries
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import Range, Spec
+from selectron.spec import Range, UpdateRule
 
 
 @dataclass(frozen=True)
-class PNorm(Spec):
+class PNorm(UpdateRule):
     """Add y x to θ on a mistake; predict with w = ∇½‖θ‖ₚ² ([CBGZ06], section 3).
 
     Parameters

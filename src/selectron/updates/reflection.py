@@ -10,11 +10,11 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import Range, Spec
+from selectron.spec import Range, UpdateRule
 
 
 @dataclass(frozen=True)
-class Reflection(Spec):
+class Reflection(UpdateRule):
     """Step alpha |v.x| towards y x on a mistake, from v = y₁x₁ ([DKM09], Figure 2 and section 5).
 
     The rows must have unit length; others are scaled to it. At alpha = 2 the hypothesis is

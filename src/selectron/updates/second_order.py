@@ -11,12 +11,12 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Row, dot, square_norm
 from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import Forecast, glance, hypothesis, learn, predict
-from selectron.spec import POSITIVE, Spec
+from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
 
 
 @dataclass(frozen=True)
-class SecondOrder(Spec):
+class SecondOrder(UpdateRule):
     """Predict with vᵀ(A + xxᵀ)⁻¹x and learn on mistakes ([CBGZ06], Figure 3).
 
     Parameters

@@ -11,7 +11,7 @@ from selectron.numeric.elementary import modest_exponential
 from selectron.numeric.lanes import lane_sum
 from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import POSITIVE, Spec
+from selectron.spec import POSITIVE, UpdateRule
 
 # Unnormalised weights are brought back to sum one when their sum leaves this range.
 LEAST_SUM, MOST_SUM = 1e-60, 1e60
@@ -20,7 +20,7 @@ LEAST_WEIGHT = 1e-290  # above the slow subnormal numbers; a weight of exactly 0
 
 
 @dataclass(frozen=True)
-class Winnow(Spec):
+class Winnow(UpdateRule):
     """Multiply weight i by exp(eta y x_i) on a mistake, then normalise ([CBGZ06], section 3).
 
     Parameters
