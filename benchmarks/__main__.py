@@ -6,6 +6,8 @@ import platform
 import sys
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
@@ -37,8 +39,22 @@ def main() -> int:
     out.mkdir(exist_ok=True)
     report = {"machine": machine, "rows": [row.as_json() for row in found]}
     (out / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
-    print("\nout/bench.json")
+    plot(found, machine, Path("docs/images/bench.png"))
+    print("\nout/bench.json, docs/images/bench.png")
     return 0
+
+
+def plot(rows: list, machine: str, path: Path) -> None:
+    """Draw how far each bar is from its gate: above one is better."""
+    figure = Figure(figsize=(9, 0.32 * len(rows) + 1.2), layout="constrained")
+    axes = figure.subplots()
+    reached = [r.ratio / r.gate if r.faster else r.gate / r.ratio for r in rows]
+    colours = ["C0" if row.passed else "C3" for row in rows]
+    axes.barh([row.name for row in rows], reached, color=colours)
+    axes.axvline(1.0, color="black", linewidth=1)
+    axes.set(xlabel="speed over its goal", title=machine)
+    axes.invert_yaxis()
+    figure.savefig(path, dpi=110)
 
 
 def _processor() -> str:
