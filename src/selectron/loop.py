@@ -72,12 +72,12 @@ def compiled_pass(bodies: str) -> Kernel:
     """Compile THE loop: predict, maybe ask, maybe learn, row after row."""
 
     @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
-    def run_pass(learner, numbers, X, labels, coins, log, first, absorbed, pause, teach):  # type: ignore[no-untyped-def]
+    def run_pass(learner, numbers, X, labels, coins, log, absorbed, pause, teach):  # type: ignore[no-untyped-def]
         _ = bodies  # captured, hence part of the cache key: an edited rule is compiled anew
         scaling, update, query = unpack(learner, numbers)
         status = DONE
         n_asked = 0
-        t = first
+        t = 0
         while t < len(coins):
             if not sound(X, t):
                 status = UNSOUND
@@ -96,21 +96,23 @@ def compiled_pass(bodies: str) -> Kernel:
             if not isfinite(forecast.margin):
                 status = NOT_FINITE
                 break
-            asked = coins[t] < probability
             n_updates = update.n_updates
-            if asked and teach:
-                label = labels[t]
-                if label != 1 and label != -1:
-                    status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
-                    break
-                y = float(label)
-                query = advance(query, forecast, True)
-                query = observe(query, z, forecast, y)
-                update = learn(update, z, y, forecast)
+            asked = coins[t] < probability
+            if asked:
+                if teach:
+                    label = labels[t]
+                    if label != 1 and label != -1:
+                        status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
+                        break
+                    y = float(label)
+                    query = advance(query, forecast, True)
+                    query = observe(query, z, forecast, y)
+                    update = learn(update, z, y, forecast)
+                else:
+                    query = advance(query, forecast, True)
+                n_asked += 1
             else:
-                query = advance(query, forecast, asked)
-            n_asked += asked
-            updated = update.n_updates != n_updates
+                query = advance(query, forecast, False)
             if log.kept:
                 log.forecasts[t, 0] = forecast.margin
                 log.forecasts[t, 1] = forecast.unit
@@ -118,9 +120,9 @@ def compiled_pass(bodies: str) -> Kernel:
                 log.forecasts[t, 3] = forecast.variance
                 log.probabilities[t] = probability
                 log.asked[t] = asked
-                log.updated[t] = updated
+                log.updated[t] = update.n_updates != n_updates
             t += 1
-            if pause and updated:
+            if pause and update.n_updates != n_updates:
                 status = UPDATED
                 break
         pack(Learner(scaling, update, query), numbers)

@@ -20,6 +20,7 @@ from selectron.protocol import (
     advance,
     ask_probability,
     glance,
+    has_statistics,
     learn,
     observe,
     predict,
@@ -99,7 +100,8 @@ def compiled_predict(bodies: str) -> Kernel:
         if not readable(layout, values, indices):
             return nan
         scaling, update, _query = unpack(learner, numbers)
-        return glance(update, present(scaling, take(layout, values, indices))).margin
+        margin = glance(update, present(scaling, take(layout, values, indices))).margin
+        return margin if isfinite(margin) else nan
 
     return quietly(predict_row)
 
@@ -115,14 +117,16 @@ def compiled_learn(bodies: str) -> Kernel:
             return nan
         scaling, update, query = unpack(learner, numbers)
         given = take(layout, values, indices)
-        # Look before the statistics of the scaling are touched: a bad row must change nothing.
-        margin = glance(update, present(scaling, given)).margin
-        if not isfinite(margin):
-            return nan
-        if fresh:
-            scaling = absorb(scaling, given)
         z = present(scaling, given)
-        forecast = predict(update, z, glance(update, z))
+        forecast = glance(update, z)
+        # Look before the statistics of the scaling are touched: a bad row must change nothing.
+        if not isfinite(forecast.margin):
+            return nan
+        if fresh and has_statistics(scaling):
+            scaling = absorb(scaling, given)
+            z = present(scaling, given)
+            forecast = glance(update, z)
+        forecast = predict(update, z, forecast)
         if fresh:
             query = advance(query, forecast, True)
         query = observe(query, z, forecast, y)
@@ -144,11 +148,15 @@ def compiled_ask(bodies: str) -> Kernel:
             return nan
         scaling, update, query = unpack(learner, numbers)
         given = take(layout, values, indices)
-        if not isfinite(glance(update, present(scaling, given)).margin):
-            return nan
-        scaling = absorb(scaling, given)
         z = present(scaling, given)
-        forecast = predict(update, z, glance(update, z))
+        forecast = glance(update, z)
+        if not isfinite(forecast.margin):
+            return nan
+        if has_statistics(scaling):
+            scaling = absorb(scaling, given)
+            z = present(scaling, given)
+            forecast = glance(update, z)
+        forecast = predict(update, z, forecast)
         probability = ask_probability(query, z, forecast) if ready(scaling) else 0.0
         query = advance(query, forecast, coin < probability)
         told[0], told[1] = forecast.margin, forecast.unit

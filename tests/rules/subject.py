@@ -38,7 +38,7 @@ def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=Non
     kernel = compiled_pass(machine.bodies)
     state = machine.learner, machine.numbers
     done, status, _ = kernel(
-        *state, rows, _signs(labels), np.asarray(coins, float), log, 0, 0, False, True
+        *state, rows, _signs(labels), np.asarray(coins, float), log, 0, False, True
     )
     assert (done, status) == (len(labels), DONE)
     weights = np.array(hypothesis(machine.state.update))

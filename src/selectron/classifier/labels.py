@@ -51,6 +51,9 @@ class Labels:
 
     def signs(self, y: NDArray[Any]) -> Signs:
         """Return -1, +1, or 0 for what is neither."""
+        if y.dtype == bool and self.classes.tolist() == [False, True]:
+            doubled: Signs = y.view(np.int8) << 1
+            return doubled - np.int8(1)
         signs = np.zeros(len(y), np.int8)
         for step, label in zip((np.subtract, np.add), self.classes, strict=False):
             step(signs, np.asarray(y == label, dtype=bool).view(np.int8), out=signs)
@@ -105,6 +108,8 @@ def read_labels(y: Any, n: int) -> NDArray[Any]:
 
 def found_classes(y: NDArray[Any]) -> NDArray[Any]:
     """Return the sorted classes of an array of labels."""
+    if y.dtype == bool and y.any() and not y.all():
+        return np.array([False, True])
     if y.dtype.kind in "biu" and len(y):  # without sorting, as long as there are two
         low, high = y.min(), y.max()
         if ((y == low) | (y == high)).all():

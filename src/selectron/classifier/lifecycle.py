@@ -1,5 +1,6 @@
 """From parameters to a run: begun by the first rows, checked against all later ones."""
 
+from collections.abc import Callable
 from typing import Any
 from warnings import warn
 
@@ -26,7 +27,8 @@ from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Rows
 
-THIN = ("_one_row", "_row_class")  # bound to compiled code: made anew after a copy
+# Bound to compiled code: made anew after a copy.
+THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class")
 
 
 class Lifecycle(Parameters):
@@ -41,6 +43,8 @@ class Lifecycle(Parameters):
     feature_names_in_: Any
     _run: Run | None = None
     _one_row: OneRow  # for rows of the class last seen
+    _predict_row: Callable[[Any], Any]  # two of its three, a look-up nearer
+    _learn_row: Callable[[Any, Any], None]
     _row_class: type | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,6 +128,7 @@ class Lifecycle(Parameters):
             self._adopt(self._begin(rows, Labels(), None))
         self._row_class = x.__class__
         self._one_row = one_row(self._started(), x)
+        self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         return self._one_row
 
     def _drop_if_empty(self) -> None:

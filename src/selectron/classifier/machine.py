@@ -18,7 +18,7 @@ from selectron.loop import (
     rules_digest,
 )
 from selectron.numeric.arrays import Matrix, Signs, Vector
-from selectron.numeric.coins import coins
+from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, unpack
 
@@ -104,10 +104,11 @@ class Machine:
         origin = self.n_seen - first
         absorbed = first + self.waits
         position, status = first, DONE
+        room = np.empty(min(n, CHUNK))
         while position < n and status == DONE:
             start = position
             stop = min(n, start + CHUNK)
-            tossed = coins(self.seed, origin + start, stop - start)
+            tossed = toss(self.seed, origin + start, room[: stop - start])
             piece = log.part(start, stop)
             moved, status, n_asked = kernel(
                 self.learner,
@@ -116,7 +117,6 @@ class Machine:
                 labels[start:stop],
                 tossed,
                 piece,
-                0,
                 absorbed - start,
                 pause,
                 teach,

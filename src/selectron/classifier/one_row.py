@@ -11,22 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.classifier.row_forms import COLUMN, NO_COLUMNS, Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
-from selectron.numeric.arrays import Vector
 from selectron.numeric.coins import coins
-from selectron.single import (
-    DenseLayout,
-    SparseLayout,
-    compiled_ask,
-    compiled_learn,
-    compiled_predict,
-    entry_point,
-)
+from selectron.single import compiled_ask, compiled_learn, compiled_predict
 
 COINS_AHEAD = 1024
-COLUMN = np.dtype(np.int32)
-NO_COLUMNS = 0  # of a dense row: never looked at, and cheaper to pass than an array
 
 
 class OneRow(NamedTuple):
@@ -37,53 +28,9 @@ class OneRow(NamedTuple):
     learn: Callable[[Any, Any], None]
 
 
-class Bench(NamedTuple):
-    """What the three of them share: the learner, and how its rows must lie in memory."""
-
-    run: Run
-    layout: Any
-    dtype: Any
-    sparse: bool
-    plain: bool  # False: a sparse row of another format, to be converted first
-
-    @property
-    def state(self) -> tuple[Any, Vector, Any]:
-        return self.run.machine.learner, self.run.machine.numbers, self.layout
-
-    def entry(self, kernel: Any, *rest: Any) -> Any:
-        d = 1 if self.sparse else self.layout.d
-        columns = np.zeros(1, np.int32) if self.sparse else NO_COLUMNS
-        return entry_point(kernel, *self.state, np.zeros(d, self.dtype), columns, *rest)
-
-    def read(self, x: Any) -> tuple[Vector, Any]:
-        """Return the numbers and the columns of a row of any kind, as the kernels want them."""
-        d = self.layout.d
-        if not self.sparse:
-            return _dense(x, d, self.dtype), NO_COLUMNS
-        if x.shape[-1] != d or (len(x.shape) == 2 and x.shape[0] != 1):
-            raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
-        if x.format != "csr":
-            x = x.tocsr()
-        if not x.has_canonical_format:
-            x = x.copy()
-            x.sum_duplicates()
-        return np.ascontiguousarray(x.data, self.dtype), np.ascontiguousarray(x.indices, COLUMN)
-
-    def refusal(self, values: Vector) -> ValueError:
-        if not np.isfinite(values).all():
-            return ValueError("Input X contains NaN or infinity: drop or impute such rows first")
-        return ValueError(
-            f"{self.run.machine.rules.update.label} cannot read this row: it has norm 0, numbers "
-            "too large, or columns out of range"
-        )
-
-
 def one_row(run: Run, like: Any) -> OneRow:
     """Bind the kernels to the learner, for rows of the class of this one."""
-    sparse = hasattr(like, "tocsr")
-    layout = (SparseLayout if sparse else DenseLayout)(run.machine.d)
-    plain = not sparse or like.format == "csr"
-    bench = Bench(run, layout, run.machine.dtype, sparse, plain)
+    bench = Bench.for_rows_like(run, like)
     return OneRow(_predictor(bench), _asker(bench), _learner(bench))
 
 
@@ -97,7 +44,7 @@ def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
     def hand_over(x: Any, *rest: Any) -> Any:
         values, columns = bench.read(x)
         margin = kernel(learner, numbers, layout, values, columns, *rest)
-        if margin - margin != 0.0:
+        if margin != margin:
             raise bench.refusal(values)
         return margin
 
@@ -106,8 +53,8 @@ def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
 
 def _predictor(bench: Bench) -> Callable[[Any], Any]:
     learner, numbers, layout = bench.state
-    dtype, sparse, plain = bench.dtype, bench.sparse, bench.plain
-    whole, array = (1, layout.d), np.ndarray
+    dtype, array, whole = bench.dtype, np.ndarray, (1, layout.d)
+    dense, csr = bench.form is Form.DENSE, bench.form is Form.CSR
     labels = bench.run.labels
     kernel = bench.entry(compiled_predict(bench.run.machine.bodies))
     margin_of = _handed_over(bench, kernel)
@@ -115,13 +62,14 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
     def predict(x: Any) -> Any:
         # The usual row goes straight to the kernel: one more call is a tenth of the whole.
         margin = nan
-        if sparse and plain:
+        if dense:
+            if x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+                margin = kernel(learner, numbers, layout, x, NO_COLUMNS)
+        elif csr:
             values, columns = x.data, x.indices
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns)
-        elif not sparse and x.__class__ is array and x.dtype is dtype and x.ndim == 1:
-            margin = kernel(learner, numbers, layout, x, NO_COLUMNS)
-        if margin - margin != 0.0:
+        if margin != margin:
             margin = margin_of(x)
         names = labels.names_by_side
         return names[margin > 0.0] if names else None
@@ -131,8 +79,8 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
 
 def _learner(bench: Bench) -> Callable[[Any, Any], None]:
     learner, numbers, layout = bench.state
-    dtype, sparse, plain = bench.dtype, bench.sparse, bench.plain
-    whole, array = (1, layout.d), np.ndarray
+    dtype, array, whole = bench.dtype, np.ndarray, (1, layout.d)
+    dense, csr = bench.form is Form.DENSE, bench.form is Form.CSR
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
     teach = _handed_over(bench, kernel)
@@ -146,13 +94,14 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
         if ticket is not None:
             ticket = tickets.answered_by(x, bench.read)
         margin, new = nan, ticket is None
-        if sparse and plain:
+        if dense:
+            if x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+                margin = kernel(learner, numbers, layout, x, NO_COLUMNS, sign, new)
+        elif csr:
             values, columns = x.data, x.indices
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns, sign, new)
-        elif not sparse and x.__class__ is array and x.dtype is dtype and x.ndim == 1:
-            margin = kernel(learner, numbers, layout, x, NO_COLUMNS, sign, new)
-        if margin - margin != 0.0:
+        if margin != margin:
             teach(x, sign, new)
         if new:
             machine.n_seen += 1
@@ -176,7 +125,7 @@ def _asker(bench: Bench) -> Callable[[Any], Ask]:
         ticket = -1
         if asked:
             values, columns = bench.read(x)
-            kept = columns.astype(np.uint32) if bench.sparse else None
+            kept = None if bench.form is Form.DENSE else columns.astype(np.uint32)
             question = Question(
                 np.array(values), kept, told[:4].copy(), probability, machine.n_seen
             )
@@ -204,12 +153,3 @@ class _Coins:
             self.first, k = self.machine.n_seen, 0
             self.ahead = coins(self.machine.seed, self.first, COINS_AHEAD).tolist()
         return self.ahead[k]
-
-
-def _dense(x: Any, d: int, dtype: Any) -> Vector:
-    row = np.ascontiguousarray(x, dtype)
-    if row.shape == (1, d):
-        row = row[0]
-    if row.shape != (d,):
-        raise ValueError(f"a row of {d} features is expected, got shape {np.shape(x)}")
-    return row

@@ -25,11 +25,15 @@ def coins(seed: int, start: int, count: int) -> Vector:
     >>> bool((coins(0, 1, 2) == coins(0, 0, 3)[1:]).all())
     True
     """
-    tossed = np.empty(count)
+    return toss(seed, start, np.empty(count))
+
+
+def toss(seed: int, start: int, room: Vector) -> Vector:
+    """Fill the room with coins start, start + 1, ... of this seed; return it."""
     with np.errstate(over="ignore"):  # uint64 wraps around, as it should
         key = _scramble((np.uint64(seed) + np.uint64(1)) * _GOLDEN)
-        _toss(key, np.uint64(start), tossed)
-    return tossed
+        _toss(key, np.uint64(start), room)
+    return room
 
 
 @helper

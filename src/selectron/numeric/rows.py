@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.dispatch import Verb
+from selectron.numeric.ahead import call_ahead
 from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import lane_dot
+from selectron.numeric.lanes import gather_dot, lane_dot, largest
 
 
 class DenseRow(NamedTuple):
@@ -70,13 +71,18 @@ def entry_index(x: Row, k: int) -> int:
 
 @row.of(Dense)
 def dense_row(X: Dense, t: int) -> DenseRow:
-    return DenseRow(X.values[t])
+    values = X.values[t]
+    call_ahead(values)
+    return DenseRow(values)
 
 
 @row.of(Csr)
 def sparse_row(X: Csr, t: int) -> SparseRow:
     start, stop = X.starts[t], X.starts[t + 1]
-    return SparseRow(X.values[start:stop], X.indices[start:stop])
+    values, indices = X.values[start:stop], X.indices[start:stop]
+    call_ahead(values)
+    call_ahead(indices)
+    return SparseRow(values, indices)
 
 
 @sound.of(Dense)
@@ -87,11 +93,7 @@ def dense_sound(X: Dense, t: int) -> bool:
 @sound.of(Csr)
 def sparse_sound(X: Csr, t: int) -> bool:
     start, stop = X.starts[t], X.starts[t + 1]
-    columns = X.indices[start:stop]
-    largest = np.uint32(0)
-    for k in range(len(columns)):
-        largest = max(largest, columns[k])
-    return bool(largest < X.width)
+    return bool(largest(X.indices[start:stop]) < X.width)
 
 
 @dot.of(DenseRow)
@@ -101,18 +103,7 @@ def dense_dot(x: DenseRow, w: Vector) -> float:
 
 @dot.of(SparseRow)
 def sparse_dot(x: SparseRow, w: Vector) -> float:
-    # Four sums hide the latency of the gathers, which dominate.
-    a = b = c = d = w.dtype.type(0)
-    n = len(x.values)
-    main = n - n % 4
-    for k in range(0, main, 4):
-        a += x.values[k] * w[x.indices[k]]
-        b += x.values[k + 1] * w[x.indices[k + 1]]
-        c += x.values[k + 2] * w[x.indices[k + 2]]
-        d += x.values[k + 3] * w[x.indices[k + 3]]
-    for k in range(main, n):
-        a += x.values[k] * w[x.indices[k]]
-    return np.float64((a + b) + (c + d))
+    return np.float64(gather_dot(x.values, x.indices, w))
 
 
 @add_scaled.of(DenseRow)

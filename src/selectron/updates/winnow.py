@@ -10,13 +10,12 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import modest_exponential
 from selectron.numeric.lanes import lane_sum
 from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
+from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
 
 # Unnormalised weights are brought back to sum one when their sum leaves this range.
 LEAST_SUM, MOST_SUM = 1e-60, 1e60
-BLOCK = 8  # entries; blocks of zeros, of which images are full, are passed over
-LEAST_WEIGHT = 1e-290  # above the slow subnormal numbers; a weight of exactly 0 could never return
 
 
 @dataclass(frozen=True)
@@ -79,46 +78,8 @@ def tilt(x: Row, rate: float, update: WinnowState) -> float:
 
 @tilt.of(DenseRow)
 def tilt_dense(x: DenseRow, rate: float, update: WinnowState) -> float:
-    # No sum inside these loops: it would keep them from using vectors.
-    d = len(update.positive)
-    for start in range(0, d, BLOCK):
-        stop = min(start + BLOCK, d)
-        if any_nonzero(x.values[start:stop]):
-            if len(update.negative) == 0:
-                tilt_one_side(update, x.values, rate, start, stop)
-            else:
-                tilt_both_sides(update, x.values, rate, start, stop)
+    tilt_entries(x.values, rate, update.positive, update.negative, update.difference)
     return np.float64(lane_sum(update.positive) + lane_sum(update.negative))
-
-
-@helper
-def any_nonzero(values: Vector) -> bool:
-    found = 0
-    for i in range(len(values)):
-        found += values[i] != 0.0
-    return found > 0
-
-
-@helper
-def tilt_one_side(update: WinnowState, values: Vector, rate: float, start: int, stop: int) -> None:
-    positive = update.positive
-    for i in range(start, stop):
-        factor = modest_exponential(rate * np.float64(values[i]))
-        positive[i] = max(positive[i] * factor, LEAST_WEIGHT)
-
-
-@helper
-def tilt_both_sides(
-    update: WinnowState, values: Vector, rate: float, start: int, stop: int
-) -> None:
-    difference, positive, negative = update.difference, update.positive, update.negative
-    for i in range(start, stop):
-        factor = modest_exponential(rate * np.float64(values[i]))
-        up = max(positive[i] * factor, LEAST_WEIGHT)
-        down = max(negative[i] / factor, LEAST_WEIGHT)
-        positive[i] = up
-        negative[i] = down
-        difference[i] = up - down
 
 
 @tilt.of(SparseRow)

@@ -1,0 +1,93 @@
+"""The forms in which one row may come, and how each is brought to the kernels."""
+
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.classifier.run import Run
+from selectron.numeric.arrays import Indices, Vector
+from selectron.single import DenseLayout, SparseLayout, entry_point
+
+COLUMN = np.dtype(np.int32)
+NO_COLUMNS = 0  # of a dense row: never looked at, and cheaper to pass than an array
+
+
+class Form(Enum):
+    DENSE = "an array"
+    CSR = "a CSR matrix of one row"
+    SPARSE = "a sparse matrix to be converted"
+
+
+def form_of(x: Any) -> Form:
+    if hasattr(x, "tocsr"):
+        return Form.CSR if x.format == "csr" else Form.SPARSE
+    return Form.DENSE
+
+
+class Bench(NamedTuple):
+    """The learner, and how its rows must lie in memory."""
+
+    run: Run
+    form: Form
+    layout: Any
+    dtype: Any
+
+    @classmethod
+    def for_rows_like(cls, run: Run, x: Any) -> "Bench":
+        form = form_of(x)
+        layout = (DenseLayout if form is Form.DENSE else SparseLayout)(run.machine.d)
+        return cls(run, form, layout, run.machine.dtype)
+
+    @property
+    def state(self) -> tuple[Any, Vector, Any]:
+        return self.run.machine.learner, self.run.machine.numbers, self.layout
+
+    def entry(self, kernel: Any, *rest: Any) -> Any:
+        dense = self.form is Form.DENSE
+        columns = NO_COLUMNS if dense else np.zeros(1, np.int32)
+        values = np.zeros(self.layout.d if dense else 1, self.dtype)
+        return entry_point(kernel, *self.state, values, columns, *rest)
+
+    def read(self, x: Any) -> tuple[Vector, Any]:
+        """Return the numbers and the columns of a row of any kind, as the kernels want them."""
+        if self.form is Form.DENSE:
+            return _dense(x, self.layout.d, self.dtype), NO_COLUMNS
+        values, columns = _sparse(x, self.layout.d)
+        if len(columns) and not 0 <= columns.min() <= columns.max() < self.layout.d:
+            raise ValueError(
+                f"a row of {self.layout.d} features has an entry in column "
+                f"{columns.max() if columns.min() >= 0 else columns.min()}"
+            )
+        return np.ascontiguousarray(values, self.dtype), np.ascontiguousarray(columns, COLUMN)
+
+    def refusal(self, values: Vector) -> ValueError:
+        if not np.isfinite(values).all():
+            worst = values[~np.isfinite(values)][0]
+            return ValueError(
+                f"Input X contains NaN or infinity ({worst}): drop or impute such rows first"
+            )
+        size = float(np.abs(values).max(initial=0.0))
+        return ValueError(
+            f"{self.run.machine.rules.update.label} cannot read this row, whose largest entry is "
+            f"{size:g}: it has norm 0, or numbers too large for {self.dtype}"
+        )
+
+
+def _dense(x: Any, d: int, dtype: Any) -> Vector:
+    row = np.ascontiguousarray(x, dtype)
+    if row.shape == (1, d):
+        row = row[0]
+    if row.shape != (d,):
+        raise ValueError(f"a row of {d} features is expected, got shape {np.shape(x)}")
+    return row
+
+
+def _sparse(x: Any, d: int) -> tuple[Vector, Indices]:
+    if x.shape[-1] != d or (len(x.shape) == 2 and x.shape[0] != 1):
+        raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
+    x = x if x.format == "csr" else x.tocsr()
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    return x.data, x.indices

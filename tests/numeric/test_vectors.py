@@ -1,0 +1,99 @@
+"""Code that writes its own vectors does to every length what the plain body does, bit for bit."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from selectron.numeric.ahead import call_ahead
+from selectron.numeric.lanes import gather_dot, lane_dot, lane_sum, largest
+from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
+
+LENGTHS = [*range(20), 31, 32, 33, 100]
+FLOATS = (np.float64, np.float32)
+
+
+def numbers(n, dtype=np.float64, seed=0):
+    return np.random.default_rng(seed + n).standard_normal(n).astype(dtype)
+
+
+@njit
+def compiled_dot(x, w):
+    return lane_dot(x, w)
+
+
+@njit
+def compiled_sum(x):
+    return lane_sum(x)
+
+
+@njit
+def compiled_gather(values, columns, w):
+    return gather_dot(values, columns, w)
+
+
+@njit
+def compiled_largest(columns):
+    return largest(columns)
+
+
+@njit(error_model="numpy")
+def compiled_tilt(values, rate, positive, negative, difference):
+    tilt_entries(values, rate, positive, negative, difference)
+
+
+@njit
+def compiled_ahead(values):
+    call_ahead(values)
+    return lane_sum(values)
+
+
+@pytest.mark.parametrize("left", FLOATS)
+@pytest.mark.parametrize("right", FLOATS)
+def test_inner_products_and_sums(left, right):
+    for n in LENGTHS:
+        x, w = numbers(n, left), numbers(n, right, seed=1)
+        assert compiled_dot(x, w) == lane_dot(x, w)
+        assert compiled_sum(x) == lane_sum(x)
+        np.testing.assert_allclose(lane_sum(x), x.sum(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("left", FLOATS)
+@pytest.mark.parametrize("right", FLOATS)
+def test_gathered_inner_products(left, right):
+    for n in LENGTHS:
+        columns = np.random.default_rng(n).permutation(120)[:n].astype(np.uint32)
+        x, w = numbers(n, left), numbers(120, right, seed=1)
+        w[np.setdiff1d(np.arange(120), columns)] = np.inf  # not to be touched
+        assert compiled_gather(x, columns, w) == gather_dot(x, columns, w)
+        np.testing.assert_allclose(gather_dot(x, columns, w), x @ w[columns], rtol=1e-4, atol=1e-4)
+
+
+def test_largest_column():
+    for n in LENGTHS:
+        columns = np.random.default_rng(n).integers(0, 2**32, n, dtype=np.uint32)
+        assert compiled_largest(columns) == largest(columns) == max(columns.tolist(), default=0)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("rate", [0.7, -3.0, 400.0, -1e6])
+def test_tilting(dtype, balanced, rate):
+    for n in LENGTHS:
+        values = numbers(n, dtype)
+        values[np.random.default_rng(n).random(n) < 0.3] = 0.0
+        values[8:16] = 0.0  # a block that is passed over
+        weights = np.abs(numbers(3 * n, seed=2)).reshape(3, n)
+        weights[2] = weights[0] - weights[1]
+        plain, fast = weights.copy(), weights.copy()
+        for body, (up, down, difference) in ((tilt_entries, plain), (compiled_tilt, fast)):
+            body(values, rate, up, down if balanced else down[:0], difference)
+        np.testing.assert_array_equal(fast, plain)
+        assert (plain[0] >= LEAST_WEIGHT).all()
+        if abs(rate) < 5:
+            np.testing.assert_allclose(plain[0], weights[0] * np.exp(rate * values), rtol=1e-6)
+
+
+def test_hints_past_the_end_do_no_harm():
+    for n in LENGTHS:
+        values = numbers(n)
+        assert compiled_ahead(values) == lane_sum(values)
