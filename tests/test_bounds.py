@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from selectron import bounds
-from selectron.bounds import cbgz06, dkm09, mon06, ng, ss05
+from selectron.bounds import cbgz06, dkm09, mon06, mon06_experts, ng, ss05
 
 MODULES = [getattr(bounds, name) for name in bounds.__all__]
 
@@ -17,6 +17,10 @@ SPHERE = {"d": 10, "error": 0.01, "delta": 0.05, "c": 0.01}
 SIMILAR = {**SPHERE, "similarity": 0.5}
 WINNOW = {"alpha": 0.5, "target_margin": 0.5, "max_norm": 1.0}
 BALL = {"max_norm": 1.0, "target_margin": 0.5, "r": 0.1}
+
+SHARE = {"horizon": 11, "best_alpha": 0.2, "alpha": 0.3}
+POSTERIOR = {"switch_rates": [0.0, 1.0], "probabilities": [0.2, 0.8]}
+MOVES = {"best_transition": [[0.9, 0.1], [0.1, 0.9]], "transition": [[0.8, 0.2], [0.5, 0.5]]}
 
 VALID = {
     ng.novikoff: {"max_norm": 1.0, "margin": 0.5},
@@ -62,8 +66,20 @@ VALID = {
         ],
         SIMILAR,
     ),
+    mon06_experts.static_expert_regret: {"n": 3},
+    mon06_experts.fixed_share_regret: SHARE,
+    mon06_experts.markov_share_regret: {"horizon": 11, **MOVES},
+    mon06_experts.learn_alpha_regret: {"horizon": 11, "best_alpha": 0.2, "alphas": [0.1, 0.3]},
+    mon06_experts.discretised_regret: {"horizon": 11, "n_alphas": 5, "delta": 0.05},
+    mon06_experts.approximate_size: {"delta": 0.05},
+    mon06_experts.relative_quality: {"horizon": 11, "best_alpha": 0.2, "second_derivative": 9.0},
+    mon06_experts.quality_from_variance: {"horizon": 11, "best_alpha": 0.2, "variance": 0.001},
+    mon06_experts.regret_identity: {**SHARE, **POSTERIOR},
+    mon06_experts.fixed_share_regret_floor: {**SHARE, "quality": 0.9},
 }
-ARGUMENTS = [(f, name) for f, known in VALID.items() for name in known if name != "eigenvalues"]
+ARGUMENTS = [
+    (f, name) for f, known in VALID.items() for name in known if not isinstance(known[name], list)
+]
 NEVER_ZERO = {
     "a",
     "alpha",
@@ -78,7 +94,8 @@ NEVER_ZERO = {
     "norm",
     "p",
 }
-NEVER_ZERO |= {"similarity", "target_margin"}
+NEVER_ZERO |= {"horizon", "n", "n_alphas", "similarity", "target_margin"}
+MAY_BE_ZERO = {(f, "alpha") for f in VALID if f.__module__ == mon06_experts.__name__}
 
 
 def public_functions(module):
@@ -106,7 +123,8 @@ def test_arguments_go_by_word_and_the_citation_is_in_the_first_line(function):
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS, ids=identify)
 def test_a_value_out_of_range_is_named_with_its_remedy(function, name):
     function(**VALID[function])
-    for bad in (nan, inf, -1.0) + ((0.0,) if name in NEVER_ZERO else ()):
+    no_zero = name in NEVER_ZERO and (function, name) not in MAY_BE_ZERO
+    for bad in (nan, inf, -1.0) + ((0.0,) if no_zero else ()):
         with pytest.raises(ValueError, match=rf"{name} must be in .*, got {bad!r}; \w+"):
             function(**VALID[function] | {name: bad})
 
@@ -126,6 +144,19 @@ def test_a_value_out_of_range_is_named_with_its_remedy(function, name):
         (cbgz06.log_volume_of, {"eigenvalues": [inf]}, r"must be >= 0, got \[inf\]"),
         (cbgz06.perceptron_optimal_b, {"comparator_norm": 0.0}, "got comparator_norm=0.0; give"),
         (cbgz06.second_order_optimal_b, {"log_volume": 0.0}, "log_volume=0.0 above 0; give"),
+        (mon06_experts.fixed_share_regret, {"alpha": 1.1}, r"alpha must be in \[0, 1\], got 1.1"),
+        (mon06_experts.relative_quality, {"horizon": 1}, r"horizon must be in \[2, inf\), got 1"),
+        (
+            mon06_experts.fixed_share_regret_floor,
+            {"best_alpha": 0.0},
+            r"best_alpha must be in \(0, 1\), got 0.0; at the ends",
+        ),
+        (mon06_experts.learn_alpha_regret, {"alphas": []}, "alphas is empty; give the switching"),
+        (mon06_experts.learn_alpha_regret, {"alphas": [1.5]}, r"q is 1.5; it lies in \[0, 1\]"),
+        (mon06_experts.markov_share_regret, {"transition": [0.5, 0.5]}, "give a square matrix"),
+        (mon06_experts.markov_share_regret, {"best_transition": []}, "give a square matrix"),
+        (mon06_experts.markov_share_regret, {"transition": [[0.9, 0.9], [0, 1]]}, "sums to 1"),
+        (mon06_experts.regret_identity, {"probabilities": [1.0]}, "give one probability"),
     ],
 )
 def test_the_ends_of_the_ranges(function, changes, message):
@@ -134,6 +165,10 @@ def test_the_ends_of_the_ranges(function, changes, message):
 
 
 def test_the_ends_that_belong_to_the_ranges():
+    assert mon06_experts.fixed_share_regret(horizon=11, best_alpha=0.0, alpha=0.0) == 0.0
+    assert mon06_experts.discretised_regret(horizon=1, n_alphas=1) == 0.0
+    assert mon06_experts.discretised_regret(horizon=3, n_alphas=1, delta=0.25) == 0.5
+    assert mon06_experts.fixed_share_regret(horizon=11, best_alpha=0.5, alpha=0.0) == inf
     assert mon06.runs(**SIMILAR | {"similarity": 1.0}) == dkm09.runs(**SPHERE)
     largest = ss05.LARGEST_RADIUS * 0.5
     assert ss05.d2_mistakes(max_norm=1.0, target_margin=0.5, hinge_norm=0.0, r=largest) == 4.0

@@ -124,10 +124,22 @@ def test_a_table_goes_into_its_page():
     assert maker.with_table("```text\n```\n", "new") == "```text\nnew\n```\n"
 
 
+def blocks_of(page, language):
+    fenced = rf"^```{language}\n(.*?)^```$"
+    yield from re.findall(fenced, page, re.DOTALL | re.MULTILINE)
+
+
+def test_the_sphere_has_a_growth_for_every_curve():
+    assert (DOCS / "dkm09-labels.md").read_text().count("growth: ") == 12
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_has_its_page_with_table_and_picture(name):
     page = (DOCS / f"{name}.md").read_text()
-    assert page.count("growth: ") == 12
+    table = next(blocks_of(page, "text"))
+    assert len(re.findall(r"\d", table)) > 30
+    assert f"selectron reproduce {name}" in page
+    assert f"images/{name}.png" in page
     assert (DOCS / "images" / f"{name}.png").stat().st_size > 10_000
 
 
@@ -228,8 +240,9 @@ def test_the_readme_has_three_journeys():
 
 
 def test_the_other_examples_run():
-    for code, _ in blocks(DOCS / "rules.md"):
-        exec(compile(code, "rules.md", "exec"), {})
+    for page in ("rules.md", "experts.md", "polling.md"):
+        for code, _ in blocks(DOCS / page):
+            exec(compile(code, page, "exec"), {})
 
 
 # --- links

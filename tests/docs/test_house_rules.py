@@ -8,7 +8,7 @@ import pytest
 from tests.docs.places import MODULES, ROOT, SOURCE
 
 LONGEST = 300
-KERNELS = ("loop.py", "single.py", "numeric/coins.py", "experts/", "power/")
+KERNELS = ("loop.py", "single.py", "numeric/coins.py", "experts/", "power/", "tracking/")
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil"}
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users|mnt|opt|srv|media)/|[A-Z]:\\\\")
 WRITTEN = [

@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from selectron.bounds.divergence import bernoulli_divergence, divergence
 from selectron.bounds.mon06_experts import (
     approximate_size,
-    bernoulli_divergence,
     discretised_regret,
-    divergence,
     fixed_share_regret,
     fixed_share_regret_floor,
     learn_alpha_regret,
@@ -309,22 +308,28 @@ def test_sizes():
         (lambda: bernoulli_divergence(1.5, 0.5), r"p is 1.5; it lies in \[0, 1\]"),
         (lambda: divergence([0.5, 0.4], [0.5, 0.5]), "p is .* sums to 1"),
         (lambda: divergence([0.5, 0.5], [1.5, -0.5]), "q is .* sums to 1"),
-        (lambda: fixed_share_regret(horizon=0, best_alpha=0.1, alpha=0.1), "horizon is 0"),
-        (lambda: fixed_share_regret(horizon=5, best_alpha=-1, alpha=0.1), "best_alpha is -1"),
+        (
+            lambda: fixed_share_regret(horizon=0, best_alpha=0.1, alpha=0.1),
+            "horizon must be .* got 0",
+        ),
+        (
+            lambda: fixed_share_regret(horizon=5, best_alpha=-1, alpha=0.1),
+            "best_alpha must be .* got -1",
+        ),
         (
             lambda: fixed_share_regret_floor(horizon=5, best_alpha=0.0, alpha=0.1, quality=0.5),
-            r"inside \(0, 1\)",
+            r"best_alpha must be in \(0, 1\)",
         ),
         (
             lambda: fixed_share_regret_floor(horizon=5, best_alpha=0.5, alpha=0.1, quality=1.5),
-            "quality is 1.5",
+            "quality must be .* got 1.5",
         ),
         (
             lambda: relative_quality(horizon=1, best_alpha=0.5, second_derivative=1.0),
-            "at least 2",
+            r"horizon must be in \[2, inf\), got 1",
         ),
-        (lambda: static_expert_regret(n=0), "n is 0"),
-        (lambda: approximate_size(delta=0.0), "delta is 0.0"),
+        (lambda: static_expert_regret(n=0), "n must be .* got 0"),
+        (lambda: approximate_size(delta=0.0), "delta must be .* got 0.0"),
     ],
 )
 def test_bounds_refuse_what_they_do_not_cover(call, message):

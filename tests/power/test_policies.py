@@ -35,7 +35,7 @@ def test_beacons_are_counted_from_the_last_one():
 def sleeps_after_a_send(p: float, cap_s: float = 0.9, n: int = 9) -> list[int]:
     """Give the beacons, in ms, for which a station wakes when no answer comes to a send at 0."""
     controller = BoundedSlowdown(p, cap_s).start()
-    now = controller.sent(0)
+    now = controller.sent(0, 300)
     beacons = []
     for _ in range(n):
         now = controller.sleep(now)
@@ -55,7 +55,7 @@ def test_bounded_slowdown_backs_off():
 @given(st.sampled_from([1.0, 0.5, 0.2, 0.1]), st.integers(0, 10 * SECOND))
 def test_no_sleep_is_longer_than_p_times_the_wait_so_far(p, sent_at):
     controller = BoundedSlowdown(p, cap_s=100.0).start()
-    now = controller.sent(sent_at)
+    now = controller.sent(sent_at, 300)
     for _ in range(12):
         until = controller.sleep(now)
         assert until - now <= p * (now - sent_at) + 1

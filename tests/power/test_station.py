@@ -66,8 +66,11 @@ class EverySecond:
     def begin(self):
         return 0
 
-    def sent(self, now):
+    def sent(self, now, size):
         return now + self.listen
+
+    def received(self, now, size, arrived):
+        pass
 
     def woke(self, now, buffered):
         return 0

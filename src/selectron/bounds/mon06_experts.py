@@ -6,36 +6,28 @@ relative entropy, in nats. 0 log 0 = 0.
 """
 
 from collections.abc import Sequence
-from math import exp, fsum, inf, isfinite, log, log1p, pi, sqrt
+from math import exp, fsum, inf, log, pi, sqrt
 
+from selectron.bounds.divergence import bernoulli_divergence, divergence, log_ratio
+from selectron.bounds.ranges import INFINITY, Range, check_in
 
-def bernoulli_divergence(p: float, q: float) -> float:
-    """Return D(p ‖ q) between two coins; infinity if q rules out what p allows.
-
-    Examples
-    --------
-    >>> print(round(bernoulli_divergence(0.25, 0.5), 6), bernoulli_divergence(0.25, 0.0))
-    0.130812 inf
-    """
-    _check_rates(p=p, q=q)
-    return divergence([p, 1 - p], [q, 1 - q])
-
-
-def divergence(p: Sequence[float], q: Sequence[float]) -> float:
-    """Return D(p ‖ q) = Σ p log(p/q) between two distributions.
-
-    Examples
-    --------
-    >>> print(round(divergence([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]), 6))
-    0.693147
-    """
-    for name, masses in (("p", p), ("q", q)):
-        if not all(mass >= 0 for mass in masses) or not abs(fsum(masses) - 1) <= 1e-9:
-            raise ValueError(f"{name} is {list(masses)}; give a distribution, which sums to 1")
-    if any(a > 0 and b == 0 for a, b in zip(p, q, strict=True)):
-        return inf
-    total = fsum(a * _log_ratio(a, b) for a, b in zip(p, q, strict=True) if a > 0)
-    return max(0.0, total)
+_RATE = Range(0, 1, False, False, "it is a rate or a fraction")
+_STEPS = Range(1, INFINITY, False, True, "give the number of steps")
+_RANGES = {
+    "alpha": _RATE,
+    "best_alpha": _RATE,
+    "delta": Range(0, INFINITY, True, True, "it is a price a step, 1 / (2 horizon) at best"),
+    "horizon": _STEPS,
+    "n": Range(1, INFINITY, False, True, "give the number of experts"),
+    "n_alphas": Range(1, INFINITY, False, True, "give the number of switching rates"),
+    "quality": _RATE,
+    "second_derivative": Range(0, INFINITY, False, True, "at a minimum it is not negative"),
+    "variance": Range(0, INFINITY, False, True, "it is that of the switching rate under Q"),
+}
+_SHARP = _RANGES | {  # where the quality of a minimum inside (0, 1) is asked for
+    "best_alpha": Range(0, 1, True, True, "at the ends a minimum has no quality"),
+    "horizon": Range(2, INFINITY, False, True, "one step leaves no room to switch"),
+}
 
 
 def static_expert_regret(*, n: int) -> float:
@@ -46,8 +38,7 @@ def static_expert_regret(*, n: int) -> float:
     >>> print(round(static_expert_regret(n=10), 6))
     2.302585
     """
-    if not n >= 1:
-        raise ValueError(f"n is {n}; give the number of experts, at least 1")
+    check_in(_RANGES, n=n)
     return log(n)
 
 
@@ -70,8 +61,7 @@ def fixed_share_regret(*, horizon: int, best_alpha: float, alpha: float) -> floa
     >>> print(round(fixed_share_regret(horizon=101, best_alpha=0.1, alpha=0.2), 4))
     3.669
     """
-    _check_horizon(horizon)
-    _check_rates(best_alpha=best_alpha, alpha=alpha)
+    check_in(_RANGES, horizon=horizon, best_alpha=best_alpha, alpha=alpha)
     return (horizon - 1) * bernoulli_divergence(best_alpha, alpha) if horizon > 1 else 0.0
 
 
@@ -91,8 +81,9 @@ def markov_share_regret(
     >>> print(round(markov_share_regret(horizon=11, best_transition=still, transition=moving), 4))
     3.6806
     """
-    _check_horizon(horizon)
-    rows = zip(best_transition, transition, strict=True)
+    check_in(_RANGES, horizon=horizon)
+    best_rows = _square(best_transition=best_transition)
+    rows = zip(best_rows, _square(transition=transition), strict=True)
     worst = max(divergence(best, used) for best, used in rows)
     return (horizon - 1) * worst if horizon > 1 else 0.0
 
@@ -107,8 +98,9 @@ def learn_alpha_regret(*, horizon: int, best_alpha: float, alphas: Sequence[floa
     >>> print(round(learn_alpha_regret(horizon=101, best_alpha=0.1, alphas=[0.05, 0.2]), 4))
     2.7586
     """
-    _check_horizon(horizon)
-    _check_rates(best_alpha=best_alpha)
+    check_in(_RANGES, horizon=horizon, best_alpha=best_alpha)
+    if len(alphas) == 0:
+        raise ValueError("alphas is empty; give the switching rates, at least one")
     nearest = min(bernoulli_divergence(best_alpha, alpha) for alpha in alphas)
     return log(len(alphas)) + ((horizon - 1) * nearest if horizon > 1 else 0.0)
 
@@ -123,12 +115,14 @@ def discretised_regret(*, horizon: int, n_alphas: int, delta: float | None = Non
     >>> print(round(discretised_regret(horizon=1_000_000, n_alphas=1571), 4))
     7.8595
     """
-    _check_horizon(horizon)
-    return log(n_alphas) + (horizon - 1) * (1 / (2 * horizon) if delta is None else delta)
+    check_in(_RANGES, horizon=horizon, n_alphas=n_alphas)
+    price = 1 / (2 * horizon) if delta is None else delta
+    check_in(_RANGES, delta=price)
+    return log(n_alphas) + (horizon - 1) * price
 
 
 def approximate_size(*, delta: float) -> float:
-    """Approximate how many rates δ asks for: m(δ) ≈ π / √(8δ).
+    """Approximate how many rates δ asks for: m(δ) ≈ π / √(8δ) ([Mon06], section 2.3).
 
     [Mon06] gives log m ≈ -½ log δ, and hence √(2T) at δ* = 1/(2T). The constant is ours: in
     θ = arcsin √α neighbours lie √(2δ) apart, and θ runs over [0, π/2]; that is 1.57 √T.
@@ -138,8 +132,7 @@ def approximate_size(*, delta: float) -> float:
     >>> print(round(approximate_size(delta=1 / 54_000), 2))
     258.11
     """
-    if not 0 < delta < inf:
-        raise ValueError(f"delta is {delta}; give a price a step > 0")
+    check_in(_RANGES, delta=delta)
     return pi / sqrt(8 * delta)
 
 
@@ -153,8 +146,8 @@ def relative_quality(*, horizon: int, best_alpha: float, second_derivative: floa
     >>> relative_quality(horizon=101, best_alpha=0.5, second_derivative=200.0)
     0.5
     """
-    _check_horizon(horizon, at_least=2)
-    _check_rates(best_alpha=best_alpha)
+    check_in(_SHARP, horizon=horizon)
+    check_in(_RANGES, best_alpha=best_alpha, second_derivative=second_derivative)
     return best_alpha * (1 - best_alpha) * second_derivative / (horizon - 1)
 
 
@@ -168,8 +161,7 @@ def quality_from_variance(*, horizon: int, best_alpha: float, variance: float) -
     >>> quality_from_variance(horizon=101, best_alpha=0.5, variance=0.00125)
     0.5
     """
-    _check_horizon(horizon, at_least=2)
-    _check_inside(best_alpha)
+    check_in(_SHARP, horizon=horizon, best_alpha=best_alpha, variance=variance)
     return 1 - (horizon - 1) * variance / (best_alpha * (1 - best_alpha))
 
 
@@ -202,8 +194,12 @@ def regret_identity(
     ...                             switch_rates=[0.0, 1.0], probabilities=[0.2, 0.8]), 6))
     0.356675
     """
-    _check_horizon(horizon)
-    _check_rates(best_alpha=best_alpha, alpha=alpha)
+    check_in(_RANGES, horizon=horizon, best_alpha=best_alpha, alpha=alpha)
+    if len(switch_rates) != len(probabilities):
+        raise ValueError(
+            f"{len(switch_rates)} switch_rates and {len(probabilities)} probabilities; give one "
+            "probability a rate"
+        )
     pairs = zip(switch_rates, probabilities, strict=True)
     steps = horizon - 1
     terms = [
@@ -243,9 +239,7 @@ def fixed_share_regret_floor(
     0.2402
     0.2573
     """
-    _check_horizon(horizon, at_least=2)
-    _check_inside(best_alpha)
-    _check_rates(alpha=alpha, quality=quality)
+    check_in(_SHARP, horizon=horizon, best_alpha=best_alpha, alpha=alpha, quality=quality)
     odds = best_alpha / (1 - best_alpha) if alpha >= best_alpha else (1 - best_alpha) / best_alpha
     spread = (1 - quality) * odds
     end = spread / (spread + horizon - 1)  # q_1 or q_0
@@ -264,30 +258,14 @@ def fixed_share_regret_floor(
 
 def _gain(rate: float, best_alpha: float, alpha: float) -> float:
     """Return D(α̂ ‖ α*) - D(α̂ ‖ α) = α̂ log(α/α*) + (1 - α̂) log((1 - α)/(1 - α*))."""
-    switching = rate * _log_ratio(alpha, best_alpha) if rate > 0 else 0.0
-    staying = (1 - rate) * _log_ratio(1 - alpha, 1 - best_alpha) if rate < 1 else 0.0
+    switching = rate * log_ratio(alpha, best_alpha) if rate > 0 else 0.0
+    staying = (1 - rate) * log_ratio(1 - alpha, 1 - best_alpha) if rate < 1 else 0.0
     return switching + staying
 
 
-def _log_ratio(p: float, q: float) -> float:
-    if p == 0 or q == 0:
-        return -inf if p == 0 else inf
-    return log1p((p - q) / q) if 0.5 * q < p < 2 * q else log(p) - log(q)
-
-
-def _check_horizon(horizon: int, at_least: int = 1) -> None:
-    if not (isfinite(horizon) and horizon >= at_least):
-        raise ValueError(f"horizon is {horizon}; give the number of steps, at least {at_least}")
-
-
-def _check_rates(**rates: float) -> None:
-    for name, rate in rates.items():
-        if not 0 <= rate <= 1:
-            raise ValueError(f"{name} is {rate}; it lies in [0, 1]")
-
-
-def _check_inside(best_alpha: float) -> None:
-    if not 0 < best_alpha < 1:
-        raise ValueError(
-            f"best_alpha is {best_alpha}; the quality of a minimum needs one inside (0, 1)"
-        )
+def _square(**matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+    name, rows = next(iter(matrix.items()))
+    read = [list(row) if hasattr(row, "__len__") else [] for row in rows]
+    if not read or any(len(row) != len(read) for row in read):
+        raise ValueError(f"{name} is {rows}; give a square matrix, a row from each expert")
+    return read

@@ -69,6 +69,18 @@ COMMANDS = {
         "describe a saved learner",
         ["selectron inspect model.selectron"],
     ),
+    "power": Command(
+        "power",
+        "add_power",
+        "power",
+        "simulate 802.11 power saving: one policy, or all of them compared",
+        [
+            "selectron power compare --pages 100 --seed 1 --json power.json",
+            "selectron power compare --lambda 0.5 1 2 --max-sleep 24.3 --runs 4 --plot front.png",
+            "selectron power compare --traffic changing --runs 4",
+            "selectron power simulate --policy learned --lambda 2 --plot sleeps.svg",
+        ],
+    ),
     "reproduce": Command(
         "reproduce",
         "add_reproduce",

@@ -26,10 +26,7 @@ def reproduce(options: Namespace) -> int:
             print("\n".join(f"{name}: {summary}" for name, summary in summaries.items()))
         write_json(summaries, options.json)
         return 0
-    if options.name not in EXPERIMENTS:
-        raise ValueError(f"unknown experiment {options.name!r}; known are {', '.join(EXPERIMENTS)}")
-    if options.seeds is not None and options.seeds < 1:
-        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
+    _prepare(options)
     experiment = EXPERIMENTS[options.name]
     with progress(experiment.steps(options.seeds), options.name) as bar:
         result = experiment.run(options.seeds, lambda: bar.update(1))
@@ -41,3 +38,12 @@ def reproduce(options: Namespace) -> int:
             print(f"\nplot: {options.plot}")
     write_json(result, options.json)
     return 0
+
+
+def _prepare(options: Namespace) -> None:
+    if options.name not in EXPERIMENTS:
+        raise ValueError(f"unknown experiment {options.name!r}; known are {', '.join(EXPERIMENTS)}")
+    if options.seeds is not None and options.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
+    if options.data:
+        os.environ["SELECTRON_DATA"] = options.data  # where every reader of data sets looks

@@ -13,3 +13,4 @@ class Experiment(NamedTuple):
     run: Callable[[int | None, Callable[[], Any]], dict[str, Any]]
     text: Callable[[dict[str, Any]], str]
     plot: Callable[[dict[str, Any], Path], None]
+    reads_data: bool = False  # its page is made only where the folder of data sets is

@@ -19,6 +19,7 @@ from selectron.experts.regret import (
     regret_to_best_partition,
 )
 from selectron.experts.static import StaticExpert
+from selectron.experts.store import load_experts, save_experts
 
 __all__ = [
     "AdaHedge",
@@ -35,8 +36,10 @@ __all__ = [
     "best_partition",
     "discretisation_size",
     "fixed_share_losses",
+    "load_experts",
     "optimal_alphas",
     "regret_to_best_alpha",
     "regret_to_best_expert",
     "regret_to_best_partition",
+    "save_experts",
 ]

@@ -6,6 +6,7 @@
 '1.48 J a page, 0.282 s'
 """
 
+from selectron.power.browsing import web_workload
 from selectron.power.comparison import Comparison, Row, compare
 from selectron.power.energy import Radio
 from selectron.power.network import Network
@@ -16,6 +17,8 @@ from selectron.power.policies import (
     BoundedSlowdown,
     Controller,
     DelayAndEnergy,
+    FixedPlan,
+    Learned,
     Lpsm,
     Policy,
     SleepLoss,
@@ -24,31 +27,40 @@ from selectron.power.policies import (
     named_policy,
     standard_policies,
 )
+from selectron.power.polling import AdaptivePoller, BackOff, FixedInterval
+from selectron.power.regimes import changing_workload
 from selectron.power.results import Diary, Run
 from selectron.power.simulator import simulate
 from selectron.power.thesis import mismatches, report
-from selectron.power.workload import Fetch, Page, Workload, web_workload
+from selectron.power.workload import Fetch, Page, Push, Workload
 
 __all__ = [
     "INVERSE",
     "INVERSE_LOG",
+    "AdaptivePoller",
     "AlwaysOn",
+    "BackOff",
     "BoundedSlowdown",
     "Comparison",
     "Controller",
     "DelayAndEnergy",
     "Diary",
     "Fetch",
+    "FixedInterval",
+    "FixedPlan",
+    "Learned",
     "Lpsm",
     "Network",
     "Page",
     "Policy",
+    "Push",
     "Radio",
     "Row",
     "Run",
     "SleepLoss",
     "StaticPsm",
     "Workload",
+    "changing_workload",
     "compare",
     "lpsm_inverse_log",
     "mismatches",

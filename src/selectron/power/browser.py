@@ -7,7 +7,7 @@ from selectron.power.grid import nanoseconds
 from selectron.power.network import Network
 from selectron.power.station import Station
 from selectron.power.tcp import Connection
-from selectron.power.workload import Fetch, Workload
+from selectron.power.workload import Fetch, Page, Push, Workload
 
 
 class Browser:
@@ -22,6 +22,7 @@ class Browser:
         self.pages = iter(workload.pages)
         self.latencies: list[int] = []  # first SYN to last byte, nanoseconds
         self.finished = False
+        self.standing: Connection | None = None  # over which the server pushes
         events.at(0, self.next_page)
 
     def next_page(self) -> None:
@@ -31,16 +32,31 @@ class Browser:
             return
         self.started = self.events.now
         self.think = nanoseconds(page.think_s)
+        if isinstance(page, Push):
+            self.push(page)
+        else:
+            self.load(page)
+
+    def push(self, pushed: Push) -> None:
+        """Let the server send unasked over the standing connection."""
+        if self.standing is None:
+            self.standing = self.connect(self.object_fetched)
+        self.missing = 1
+        self.standing.push(pushed.size)
+
+    def load(self, page: Page) -> None:
         self.missing = len(page.fetches)
         document, *self.images = page.fetches
         self.images.reverse()
         self.fetch(document, self.document_fetched)
 
     def fetch(self, wanted: Fetch, fetched: Callable[[], None]) -> None:
-        connection = Connection(
-            self.events, self.network, self.station.send_up, self.station.send_down, fetched
-        )
+        connection = self.connect(fetched)
         connection.fetch(wanted.request, wanted.reply, nanoseconds(wanted.delay_s))
+
+    def connect(self, fetched: Callable[[], None]) -> Connection:
+        station = self.station
+        return Connection(self.events, self.network, station.send_up, station.send_down, fetched)
 
     def document_fetched(self) -> None:
         for _ in range(min(self.network.connections, len(self.images))):

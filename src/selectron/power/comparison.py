@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from selectron.power.browsing import web_workload
 from selectron.power.policies import AlwaysOn, Policy, StaticPsm, standard_policies
 from selectron.power.results import Run
 from selectron.power.simulator import simulate
-from selectron.power.workload import Workload, web_workload
+from selectron.power.workload import Workload
 
 Engine = Callable[[Policy, Workload], Run]
 

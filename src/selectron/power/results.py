@@ -40,9 +40,12 @@ class Run:
     diary: "Diary | None" = None
 
     @property
+    def joules(self) -> float:
+        return self.radio.joules(self.duration_s, self.awake_s, self.beacons)
+
+    @property
     def energy_j_per_page(self) -> float:
-        joules = self.radio.joules(self.duration_s, self.awake_s, self.beacons)
-        return joules / len(self.latencies_s)
+        return self.joules / len(self.latencies_s)
 
     @property
     def beacon_j_per_page(self) -> float:
@@ -54,12 +57,25 @@ class Run:
 
     def slowdowns(self, baseline: "Run") -> Vector:
         """Divide each page's latency by its latency in ``baseline``, on the same workload."""
+        self.check_same_pages(baseline)
+        return self.latencies_s / baseline.latencies_s
+
+    def delays_s(self, baseline: "Run") -> Vector:
+        """Subtract from each page's latency that in ``baseline``, on the same workload."""
+        self.check_same_pages(baseline)
+        return self.latencies_s - baseline.latencies_s
+
+    def cost_per_hour(self, baseline: "Run", lambda_: float) -> float:
+        """Add up Joules and ``lambda_`` times the seconds of delay over ``baseline``."""
+        cost = self.joules + lambda_ * float(np.sum(self.delays_s(baseline)))
+        return 3600 * cost / self.duration_s
+
+    def check_same_pages(self, baseline: "Run") -> None:
         if len(self.latencies_s) != len(baseline.latencies_s):
             raise ValueError(
                 f"{self.policy} loaded {len(self.latencies_s)} pages and {baseline.policy} "
                 f"{len(baseline.latencies_s)}; compare runs of the same workload"
             )
-        return self.latencies_s / baseline.latencies_s
 
     def slowdown(self, baseline: "Run") -> float:
         """Average the slowdown over the pages ([Mon06], Figure 2-7)."""
@@ -107,6 +123,7 @@ class DiaryKeeper:
         self.controller = controller
         self.begin = controller.begin
         self.sent = controller.sent
+        self.received = controller.received
         self.waiting = 0
         self.entries: list[tuple[int, int, int]] = []
 

@@ -13,7 +13,8 @@ from selectron.power.grid import FOREVER
 from selectron.power.network import Link, Network
 from selectron.power.policies.policy import Controller, next_beacon
 
-Packet = tuple[int, Callable[..., None], tuple[Any, ...]]  # size in bytes, what its arrival does
+# size in bytes, when it reached the access point, what its arrival does
+Packet = tuple[int, int, Callable[..., None], tuple[Any, ...]]
 
 
 class Station:
@@ -45,7 +46,7 @@ class Station:
         self.sending_until = self.radio_up.carry(now, size)
         # Nothing else feeds the wire in this direction, so both hops are known at once.
         self.events.at(self.wire_up.carry(self.sending_until, size), arrival, *arguments)
-        listen_until = self.controller.sent(now)
+        listen_until = self.controller.sent(now, size)
         if self.is_open:
             self.listen_until = listen_until
         elif listen_until > now:
@@ -59,7 +60,7 @@ class Station:
     def send_down(self, size: int, arrival: Callable[..., None], *arguments: Any) -> None:
         """Send a packet from the server to the client."""
         at_access_point = self.wire_down.carry(self.events.now, size)
-        self.events.at(at_access_point, self.forward, (size, arrival, arguments))
+        self.events.at(at_access_point, self.forward, (size, at_access_point, arrival, arguments))
 
     def forward(self, packet: Packet) -> None:
         """Pass a packet on to the client, or keep it while the client sleeps."""
@@ -72,7 +73,8 @@ class Station:
 
     def deliver(self, packet: Packet) -> None:
         self.in_flight -= 1
-        _, arrival, arguments = packet
+        size, arrived, arrival, arguments = packet
+        self.controller.received(self.events.now, size, arrived)
         arrival(*arguments)
         self.sleep_when_idle()
 

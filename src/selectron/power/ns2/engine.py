@@ -18,7 +18,7 @@ from selectron.power.energy import Radio
 from selectron.power.network import Network
 from selectron.power.policies.policy import Controller, Policy, next_beacon
 from selectron.power.results import DiaryKeeper, Run, make_run
-from selectron.power.workload import Workload
+from selectron.power.workload import Push, Workload
 
 # No packet is lost, so none needs to be sent again: a timer that never runs out.
 RETRANSMIT_AFTER_S = 1e5
@@ -40,6 +40,8 @@ def simulate(
     """Do in ns-2 what `selectron.power.simulate` does in Python; its parameters are the same."""
     if not installed():
         raise FileNotFoundError("ns-2's program ns is not on PATH; on Debian: apt-get install ns2")
+    if any(isinstance(page, Push) for page in workload.pages):
+        raise ValueError("ns-2's script knows no pushes; take selectron.power.simulate for them")
     controller = policy.start()
     if diary:
         controller = DiaryKeeper(controller)
@@ -101,6 +103,8 @@ def converse(
         word, *numbers = line.split()
         if word in questions:
             answer(told, questions[word](*map(int, numbers)))
+        elif word == "received":
+            controller.received(*map(int, numbers))
         elif word == "page":
             latencies.append(int(numbers[0]))
         elif word == "end":

@@ -3,9 +3,10 @@
 #   ns psm.tcl WORKLOAD name value name value ...
 #
 # Standard output asks, standard input answers, one line each; times are whole nanoseconds.
-#   begin          -> listen until         sent NOW        -> listen until
+#   begin          -> listen until         sent NOW BYTES  -> listen until
 #   sleep NOW      -> beacon to wake for   woke NOW BYTES  -> listen until
-# Then, unasked: "page LATENCY" for each page in order, and at last
+# Unasked: "received NOW BYTES ARRIVED" for each packet, ARRIVED when it was at the access point;
+# "page LATENCY" for each page in order; and at last
 #   end NOW AWAKE BEACONS RETRANSMITTED
 
 set tcl_precision 17
@@ -45,6 +46,7 @@ set open 0
 set wake_event ""
 set buffered 0 ;# bytes kept at the access point
 set down 0     ;# packets at the access point or on the radio link, while open
+set arrived {} ;# when these reached the access point, first in first out
 set up 0       ;# packets on the radio link to the access point
 set awake 0
 set counted 0  ;# the awake time is counted up to here
@@ -106,14 +108,20 @@ proc wake {beacon} {
 proc soon {what} { global ns; $ns at [$ns now] $what }
 
 proc down_link {event} {
-    global open buffered down
+    global open buffered down arrived
     if {[lindex $event 4] eq "ping"} return
     switch -- [lindex $event 0] {
         + {
             incr down
+            lappend arrived [nanoseconds]
             if {!$open} { incr buffered [lindex $event 5] }
         }
-        r { incr down -1; soon sleep_when_idle }
+        r {
+            incr down -1
+            puts "received [nanoseconds] [lindex $event 5] [lindex $arrived 0]"
+            set arrived [lrange $arrived 1 end]
+            soon sleep_when_idle
+        }
         d { puts stderr "a packet was dropped"; exit 4 }
     }
 }
@@ -124,7 +132,7 @@ proc up_link {event} {
         + {
             incr up
             set now [nanoseconds]
-            set until [ask sent $now]
+            set until [ask sent $now [lindex $event 5]]
             if {$open} {
                 set listen_until $until
             } elseif {$until > $now} {

@@ -2,8 +2,10 @@
 
 from selectron.power.policies.always_on import AlwaysOn
 from selectron.power.policies.bounded_slowdown import BoundedSlowdown
+from selectron.power.policies.learned import Learned
 from selectron.power.policies.losses import INVERSE, INVERSE_LOG, DelayAndEnergy, SleepLoss
 from selectron.power.policies.lpsm import Lpsm, lpsm_inverse_log
+from selectron.power.policies.plan import FixedPlan
 from selectron.power.policies.policy import Controller, Policy
 from selectron.power.policies.static import StaticPsm
 
@@ -14,6 +16,8 @@ __all__ = [
     "BoundedSlowdown",
     "Controller",
     "DelayAndEnergy",
+    "FixedPlan",
+    "Learned",
     "Lpsm",
     "Policy",
     "SleepLoss",

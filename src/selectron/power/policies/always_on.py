@@ -9,8 +9,11 @@ class AlwaysOnController:
     def begin(self) -> int:
         return FOREVER
 
-    def sent(self, now: int) -> int:
+    def sent(self, now: int, size: int) -> int:
         return FOREVER
+
+    def received(self, now: int, size: int, arrived: int) -> None:
+        """Take no notice."""
 
     def woke(self, now: int, buffered: int) -> int:
         return FOREVER

@@ -20,9 +20,12 @@ class BoundedSlowdownController:
     def begin(self) -> int:
         return 0
 
-    def sent(self, now: int) -> int:
+    def sent(self, now: int, size: int) -> int:
         self.sent_at = now
         return now + self.listen
+
+    def received(self, now: int, size: int, arrived: int) -> None:
+        """Take no notice."""
 
     def woke(self, now: int, buffered: int) -> int:
         return 0

@@ -30,8 +30,11 @@ class LpsmController:
     def begin(self) -> int:
         return 0
 
-    def sent(self, now: int) -> int:
+    def sent(self, now: int, size: int) -> int:
         return 0
+
+    def received(self, now: int, size: int, arrived: int) -> None:
+        """Take no notice."""
 
     def woke(self, now: int, buffered: int) -> int:
         self.experts.update(self.loss(self.sleeps_ms, self.beacons * BEACON_MS, buffered))

@@ -11,8 +11,18 @@ class Controller(Protocol):
     def begin(self) -> int:
         """Say until when to listen from time 0 on; 0 is not at all."""
 
-    def sent(self, now: int) -> int:
-        """Say until when to listen after sending at ``now``; ``now`` or less is not at all."""
+    def sent(self, now: int, size: int) -> int:
+        """Say until when to listen after sending ``size`` bytes at ``now``.
+
+        ``now`` or less is not at all, and the beacon to wake for stays. Anything later opens the
+        radio: what waits is received, and when that is over ``sleep`` is asked again.
+        """
+
+    def received(self, now: int, size: int, arrived: int) -> None:
+        """Learn that a packet came, and when it had reached the access point.
+
+        802.11 has no such time stamp; [Mon06] section 2.5.5 would ask the access point for it.
+        """
 
     def woke(self, now: int, buffered: int) -> int:
         """Learn that a beacon was woken for, and how many bytes waited; listen until when?

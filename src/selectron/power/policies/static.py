@@ -9,8 +9,11 @@ class StaticController:
     def begin(self) -> int:
         return 0
 
-    def sent(self, now: int) -> int:
+    def sent(self, now: int, size: int) -> int:
         return 0
+
+    def received(self, now: int, size: int, arrived: int) -> None:
+        """Take no notice."""
 
     def woke(self, now: int, buffered: int) -> int:
         return 0

@@ -1,0 +1,152 @@
+"""`selectron power`: 802.11 power saving, one policy or all of them side by side."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from selectron.cli.output import check_outputs, progress, write_json
+from selectron.cli.power_tables import cost_table, slowdown_table
+from selectron.evaluate.plots import write_figure
+from selectron.power import (
+    AlwaysOn,
+    Learned,
+    Policy,
+    Workload,
+    changing_workload,
+    compare,
+    named_policy,
+    simulate,
+    standard_policies,
+    web_workload,
+)
+from selectron.power.costs import cost_rows, costs_as_dicts
+from selectron.power.front import delay_panels, draw_fronts, slowdown_panels
+from selectron.power.plots import sleep_times
+
+LEARNED = "learned"
+LAMBDAS = (0.5, 1.0, 2.0)
+NAMES = ", ".join([*(policy.name for policy in standard_policies()), LEARNED])
+
+
+def add_power(parser: ArgumentParser) -> None:
+    parser.add_argument("task", choices=("simulate", "compare"), metavar="simulate|compare",
+                        help="run one policy, or several side by side")  # fmt: skip
+    parser.add_argument("--policy", nargs="+", metavar="NAME",
+                        help=f"simulate [learned] or compare [all] of: {NAMES}")  # fmt: skip
+    parser.add_argument("--lambda", nargs="+", type=float, dest="lambdas", metavar="J_PER_S",
+                        help="Joules that a second of delay is worth to learned "
+                        "[simulate: 1; compare: 0.5 1 2]")  # fmt: skip
+    parser.add_argument("--max-sleep", type=float, default=1.2, metavar="S",
+                        help="longest sleep of learned, seconds [1.2]")  # fmt: skip
+    parser.add_argument("--traffic", choices=("web", "changing"), default="web",
+                        help="pages, or five kinds of traffic in turn [web]")  # fmt: skip
+    parser.add_argument("--pages", type=int, default=100, metavar="N",
+                        help="pages of web traffic [100]")  # fmt: skip
+    parser.add_argument("--regimes", type=int, default=12, metavar="N",
+                        help="spells of 5 to 15 minutes of changing traffic [12]")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=1, help="of the traffic [1]")
+    parser.add_argument("--runs", type=int, default=1, metavar="N",
+                        help="average over the seeds SEED, SEED + 1, … [1]")  # fmt: skip
+    parser.add_argument("--plot", metavar="FILE",
+                        help="draw sleeping times (simulate), energy against time (compare)",
+                        )  # fmt: skip
+    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
+
+
+def power(options: Namespace) -> int:
+    check_outputs(options)
+    if options.task == "simulate":
+        return simulate_one(options)
+    return compare_all(options)
+
+
+def workload(options: Namespace, seed: int) -> Workload:
+    if options.traffic == "web":
+        return web_workload(options.pages, seed)
+    return changing_workload(options.regimes, seed)
+
+
+def policies(options: Namespace, names: list[str], lambdas: list[float]) -> list[Policy]:
+    """Find the policies by their names: learned is one for every λ."""
+    found: list[Policy] = []
+    for name in names:
+        if name == LEARNED:
+            found += [Learned(lambda_, options.max_sleep) for lambda_ in lambdas]
+        else:
+            found.append(known_policy(name))
+    return found
+
+
+def known_policy(name: str) -> Policy:
+    try:
+        return named_policy(name)
+    except ValueError:
+        raise ValueError(f"--policy {name!r}: choose among {NAMES}") from None
+
+
+def simulate_one(options: Namespace) -> int:
+    names, lambdas = options.policy or [LEARNED], options.lambdas or [1.0]
+    if len(names) > 1 or len(lambdas) > 1 or options.runs != 1:
+        raise ValueError("power simulate runs one policy once; power compare takes several")
+    (policy,) = policies(options, names, lambdas)
+    traffic = workload(options, options.seed)
+    with progress(2, "runs") as bar:
+        none = simulate(AlwaysOn(), traffic)
+        bar.update(1)
+        run = simulate(policy, traffic, diary=options.plot is not None)
+        bar.update(1)
+    facts: dict[str, Any] = {
+        "policy": run.policy,
+        "traffic": options.traffic,
+        "seed": options.seed,
+        "pages": len(run.latencies_s),
+        "hours": run.duration_s / 3600,
+        "energy_j_per_page": run.energy_j_per_page,
+        "beacon_j_per_page": run.beacon_j_per_page,
+        "latency_s": run.latency_s,
+        "slowdown": run.slowdown(none),
+        "delay_s": run.latency_s - none.latency_s,
+        "awake_s": run.awake_s,
+        "beacons": run.beacons,
+    }
+    if options.plot:
+        write_figure(sleep_times([run], (0.0, min(120.0, run.duration_s))), Path(options.plot))
+    if options.json != "-":
+        width = max(map(len, facts))
+        for name, value in facts.items():
+            print(f"{name.ljust(width)}  {f'{value:.4g}' if isinstance(value, float) else value}")
+        tell_plot(options)
+    write_json(facts, options.json)
+    return 0
+
+
+def compare_all(options: Namespace) -> int:
+    everything = [*(policy.name for policy in standard_policies()), LEARNED]
+    lambdas = options.lambdas or list(LAMBDAS)
+    wanted = policies(options, options.policy or everything, lambdas)
+    if options.runs < 1:
+        raise ValueError(f"--runs must be at least 1, got {options.runs}")
+    seeds = range(options.seed, options.seed + options.runs)
+    workloads = [workload(options, seed) for seed in seeds]
+    names = {policy.name for policy in wanted} | {"none", "static"}
+    with progress(len(names) * len(workloads), "runs") as bar:
+        comparison = compare(wanted, workloads=workloads, progress=lambda *_: bar.update(1))
+    if options.plot:
+        panels = slowdown_panels if options.traffic == "web" else delay_panels
+        write_figure(draw_fronts(panels(comparison)), Path(options.plot))
+    if options.json != "-":
+        print(f"{options.traffic} traffic, seeds {', '.join(map(str, seeds))}\n")
+        print(slowdown_table(comparison) if options.traffic == "web"
+              else cost_table(comparison, lambdas))  # fmt: skip
+        tell_plot(options)
+    costs = costs_as_dicts(cost_rows(comparison, lambdas), lambdas)
+    facts = {"traffic": options.traffic, "seeds": list(seeds), **comparison.to_dict()}
+    for row, more in zip(facts["policies"], costs, strict=True):
+        row |= more
+    write_json(facts, options.json)
+    return 0
+
+
+def tell_plot(options: Namespace) -> None:
+    if options.plot:
+        print(f"\nplot: {options.plot}")

@@ -1,0 +1,52 @@
+"""The state of a poller as plain numbers and lists, there and back, to the last bit."""
+
+from dataclasses import fields
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from selectron.experts import LearnAlpha
+from selectron.power.polling.settings import Settings
+
+SETTINGS = dict.fromkeys(field.name for field in fields(Settings)).keys()
+
+
+def lists_of(experts: dict[str, Any]) -> dict[str, Any]:
+    """Turn arrays into lists; Python writes and reads floats exactly."""
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in experts.items()
+    }
+
+
+def check_state(state: dict[str, Any]) -> tuple[dict[str, Any], int, float, dict[str, Any]]:
+    """Return settings, polls, silence and experts, or say what is wrong."""
+    missing = [name for name in ("settings", "n_polls", "silence", "experts") if name not in state]
+    if missing:
+        raise ValueError(f"state has no {missing[0]!r}; pass what AdaptivePoller.state() returned")
+    settings, n_polls, silence = state["settings"], state["n_polls"], state["silence"]
+    if not isinstance(settings, dict) or settings.keys() != SETTINGS:
+        raise ValueError(f"the settings are {settings!r}; a state holds {', '.join(SETTINGS)}")
+    if not (isinstance(n_polls, int) and n_polls >= 0):
+        raise ValueError(f"n_polls is {n_polls!r}; a state holds a whole number, 0 or more")
+    if not (isinstance(silence, int | float) and isfinite(silence) and silence >= 0):
+        raise ValueError(f"silence is {silence!r}; a state holds seconds, 0 or more")
+    return settings, n_polls, float(silence), state["experts"]
+
+
+def experts_from_lists(lists: dict[str, Any], like: LearnAlpha) -> LearnAlpha:
+    """Rebuild experts of the same shape as those of a new poller with the same settings."""
+    arrays = {}
+    for name, value in like.state().items():
+        if name not in lists:
+            raise ValueError(f"the experts' state has no {name!r}; it is damaged")
+        shape = np.shape(value)
+        found = np.array(lists[name], dtype=np.asarray(value).dtype)
+        if found.size != int(np.prod(shape)):
+            raise ValueError(
+                f"{name!r} of the experts' state holds {found.size} numbers instead of "
+                f"{int(np.prod(shape))}; it belongs to other intervals, or is damaged"
+            )
+        arrays[name] = found.reshape(shape) if shape else found.item()
+    return LearnAlpha.from_state(arrays)

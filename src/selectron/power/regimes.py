@@ -1,0 +1,109 @@
+"""Traffic that changes: now pages, now a stream, now next to nothing."""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from selectron.power.browsing import web_workload
+from selectron.power.workload import Page, Push, Workload
+
+Draw = np.random.Generator
+Item = Page | Push
+SHORTEST_S, LONGEST_S = 300.0, 900.0
+SLOW_SERVER_S = 0.25
+
+
+class Regime(NamedTuple):
+    """What happens for a while: a kind of traffic, and how long it lasts."""
+
+    kind: str
+    lasts_s: float
+
+
+def browse(rng: Draw, server_delay_s: float = 0.0) -> Iterator[Item]:
+    """Load pages, as in `web_workload`."""
+    while True:
+        seed = int(rng.integers(2**62))
+        yield from web_workload(20, seed, server_delay_s=server_delay_s).pages
+
+
+def slow_servers(rng: Draw) -> Iterator[Item]:
+    return browse(rng, SLOW_SERVER_S)
+
+
+def idle(rng: Draw) -> Iterator[Item]:
+    """Wait for mail: a small push every two minutes or so."""
+    for _ in count():
+        yield Push(float(rng.exponential(120.0)), int(rng.integers(200, 2000)))
+
+
+def stream(rng: Draw) -> Iterator[Item]:
+    """Play a film: 60 kB every two seconds or so."""
+    for _ in count():
+        yield Push(float(rng.uniform(1.5, 2.5)), 60_000)
+
+
+def chat(rng: Draw) -> Iterator[Item]:
+    """Get short messages, one every six seconds or so."""
+    for _ in count():
+        yield Push(float(rng.exponential(6.0)), int(rng.integers(80, 400)))
+
+
+KINDS: dict[str, Callable[[Draw], Iterator[Item]]] = {
+    "browse": browse,
+    "slow servers": slow_servers,
+    "idle": idle,
+    "stream": stream,
+    "chat": chat,
+}
+
+
+def draw_regimes(n: int, seed: int) -> tuple[Regime, ...]:
+    """Draw kinds and lengths, 5 to 15 minutes; no kind follows itself."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
+    regimes: list[Regime] = []
+    for _ in range(n):
+        others = [kind for kind in KINDS if not regimes or kind != regimes[-1].kind]
+        kind = others[int(rng.integers(len(others)))]
+        regimes.append(Regime(kind, float(rng.uniform(SHORTEST_S, LONGEST_S))))
+    return tuple(regimes)
+
+
+def changing_workload(regimes: int = 12, seed: int = 1) -> Workload:
+    """Draw traffic whose kind changes every 5 to 15 minutes.
+
+    Parameters
+    ----------
+    regimes : int
+        How many in a row. The first regimes of a longer workload are those of a shorter one.
+    seed : int
+        Everything is drawn from it.
+
+    Examples
+    --------
+    >>> [regime.kind for regime in draw_regimes(4, seed=1)]
+    ['browse', 'stream', 'idle', 'slow servers']
+    >>> len(changing_workload(4, seed=1).pages)
+    370
+    """
+    if regimes < 1 or regimes != int(regimes):
+        raise ValueError(f"regimes={regimes!r} must be a whole number, at least 1")
+    if seed < 0:
+        raise ValueError(f"seed={seed!r} must be 0 or more")
+    items: list[Item] = []
+    streams = np.random.SeedSequence(seed).spawn(2)[1].spawn(regimes)
+    for regime, source in zip(draw_regimes(regimes, seed), streams, strict=True):
+        items += items_of(regime, np.random.default_rng(source))
+    return Workload(tuple(items))
+
+
+def items_of(regime: Regime, rng: Draw) -> Iterator[Item]:
+    """Give items until their pauses fill the regime; the last pause ends with it."""
+    left = regime.lasts_s
+    for item in KINDS[regime.kind](rng):
+        yield item._replace(think_s=min(item.think_s, left))
+        left -= item.think_s
+        if left <= 0:
+            return

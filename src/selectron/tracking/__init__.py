@@ -1,0 +1,28 @@
+"""Learners as experts under drift: a vote that follows whoever is right ([Mon06], chapter 2)."""
+
+from pathlib import Path
+
+from selectron.tracking.by_margin import ByMargin
+from selectron.tracking.by_mistakes import ByMistakes
+from selectron.tracking.estimator import TrackingClassifier
+from selectron.tracking.follow import Following, follow
+from selectron.tracking.forgetting_ridge import ForgettingRidge
+from selectron.tracking.store import read
+
+__all__ = [
+    "ByMargin",
+    "ByMistakes",
+    "Following",
+    "ForgettingRidge",
+    "TrackingClassifier",
+    "follow",
+    "load",
+]
+
+
+def load(path: str | Path) -> TrackingClassifier:
+    """Read a tracker that `save` wrote; it goes on exactly where it stopped."""
+    run, params = read(Path(path))
+    tracker = TrackingClassifier(**params)
+    tracker._adopt(run)
+    return tracker

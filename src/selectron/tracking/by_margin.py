@@ -1,0 +1,81 @@
+"""Ask where the vote is close, at a given rate on the average."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from selectron.dispatch import helper
+from selectron.numeric.elementary import exponential
+from selectron.numeric.rows import Row
+from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_label
+from selectron.spec import FRACTION, POSITIVE, QueryRule
+
+LEAST_WIDTH, MOST_WIDTH = 1e-6, 1e6  # the width comes back from either in some thousand rounds
+
+
+@dataclass(frozen=True)
+class ByMargin(QueryRule):
+    """Ask with odds max(floor, q / (q + |s|)), s the margin; q is steered to the wanted rate.
+
+    After every round q *= exp(step · (rate - asked)). The floor bounds the weight 1/odds of a label
+    and sees to it that certainty about what is no longer true is found out.
+
+    Parameters
+    ----------
+    rate : float
+        Share of the labels wanted, in (0, 1].
+    step : float
+        How fast q is steered, > 0.
+    floor : float
+        Least odds, in (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.tracking import ByMargin, TrackingClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((4000, 5))
+    >>> clf = TrackingClassifier(query=ByMargin(rate=0.05)).fit(X, X[:, 0] > 0)
+    >>> print(clf.n_asked_)
+    390
+    """
+
+    rate: float = 0.1
+    step: float = 0.02
+    floor: float = 0.025
+    RANGES: ClassVar = {"rate": FRACTION, "step": POSITIVE, "floor": FRACTION}
+
+    def begin(self, d: int) -> "ByMarginState":
+        up = exponential(self.step * self.rate)
+        down = exponential(self.step * (self.rate - 1.0))
+        return ByMarginState(1.0, float(up), float(down), float(self.floor))
+
+
+class ByMarginState(NamedTuple):
+    width: float  # q
+    up: float  # its factor after a round without a question
+    down: float  # and after one with
+    floor: float
+
+
+@helper
+def odds_within(width: float, margin: float, floor: float) -> float:
+    return max(floor, width / (width + abs(margin)))
+
+
+@helper
+def held(width: float) -> float:
+    return min(max(width, LEAST_WIDTH), MOST_WIDTH)
+
+
+@ask_probability.of(ByMarginState)
+def by_margin_probability(query: ByMarginState, x: Row, forecast: Forecast) -> float:
+    return odds_within(query.width, forecast.margin, query.floor)
+
+
+@advance.of(ByMarginState)
+def by_margin_advance(query: ByMarginState, forecast: Forecast, asked: bool) -> ByMarginState:
+    width = held(query.width * (query.down if asked else query.up))
+    return ByMarginState(width, query.up, query.down, query.floor)
+
+
+observe.of(ByMarginState)(unmoved_by_label)

@@ -1,0 +1,110 @@
+"""One pass with everything written down: whom the tracker followed, and how each learner did."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.classifier.batch import learn_batch
+from selectron.classifier.inputs import read_rows, shape
+from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.loop import Log
+from selectron.numeric.arrays import Matrix, Vector
+from selectron.tracking.estimator import TrackingClassifier
+from selectron.tracking.rounds import Diary
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Following:
+    """A run over a stream whose labels are all known to the judge.
+
+    Attributes
+    ----------
+    margins, probabilities : ndarray of shape (n,)
+        The vote of every round before its label, and the odds of asking for it.
+    asked, mistakes : ndarray of bool, (n,)
+        Whether the label was asked; whether the vote was wrong, on every round, asked or not.
+    weights : ndarray of shape (n, K)
+        The weight of each learner in the vote.
+    learner_mistakes : ndarray of bool, (n, K)
+        Whether each learner on its own was wrong, taught by the labels that the tracker asked.
+    names : list of str
+        The learners.
+    tracker : TrackingClassifier
+        As it is at the end of the stream.
+    """
+
+    margins: Vector
+    probabilities: Vector
+    asked: Flags
+    mistakes: Flags
+    weights: Matrix
+    learner_mistakes: Flags
+    names: list[str]
+    tracker: TrackingClassifier = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.margins)
+
+    @property
+    def following(self) -> NDArray[np.int64]:
+        """The learner of greatest weight at every round."""
+        leaders: NDArray[np.int64] = self.weights.argmax(axis=1)
+        return leaders
+
+    @property
+    def error(self) -> float:
+        return float(self.mistakes.mean())
+
+    @property
+    def learner_errors(self) -> Vector:
+        errors: Vector = self.learner_mistakes.mean(axis=0)
+        return errors
+
+    @property
+    def label_rate(self) -> float:
+        return float(self.asked.mean())
+
+
+def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
+    """Run a fresh copy of the tracker over the stream and write down every round.
+
+    The tracker reads the labels it asks for; the judge reads all.
+
+    Examples
+    --------
+    >>> from selectron.queries import Always
+    >>> from selectron.streams import drifting
+    >>> from selectron.tracking import TrackingClassifier, follow
+    >>> stream = drifting("flips", seed=1)
+    >>> run = follow(TrackingClassifier(query=Always()), stream.X, stream.y)
+    >>> print(run.error, run.learner_errors.min(), run.names[run.following[-1]])
+    0.117 0.1522 ForgettingRidge(memory=50.0)
+    """
+    copy = type(tracker)(**tracker.get_params())
+    rows = read_rows(X, owner=type(tracker).__name__)
+    n = shape(rows)[0]
+    column = read_labels(y, n)
+    labels = Labels(found_classes(column))
+    signs = labels.signs(column)
+    run, log = copy._begin(rows, labels, n), Log.of(n)
+    machine: Any = run.machine
+    diary = machine.diary = Diary.of(n, machine.mixture.n)
+    learn_batch(machine, rows, signs, log)
+    machine.diary = Diary.of(0, machine.mixture.n)
+    copy._adopt(run, X)
+    margins = log.forecasts[:, 0].copy()
+    truth = signs > 0
+    return Following(
+        margins=margins,
+        probabilities=log.probabilities,
+        asked=log.asked,
+        mistakes=(margins > 0.0) != truth,
+        weights=diary.weights,
+        learner_mistakes=(diary.margins > 0.0) != truth[:, np.newaxis],
+        names=machine.rules.update.names,
+        tracker=copy,
+    )

@@ -1,0 +1,34 @@
+"""scikit-learn's own conformance suite, on trackers compiled and plain."""
+
+import warnings
+
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from selectron.queries import Always
+from selectron.tracking import ForgettingRidge, TrackingClassifier
+from selectron.updates import Perceptron
+
+FEW = [ForgettingRidge(), ForgettingRidge(memory=None), Perceptron()]
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message=".*does not inherit from")
+    CHECKS = [
+        (estimator, check)
+        for learner in (
+            TrackingClassifier(FEW, query=Always()),
+            TrackingClassifier([SGDClassifier(random_state=0), Perceptron()], query=Always()),
+        )
+        for estimator, check in estimator_checks_generator(learner)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API")
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    CHECKS,
+    ids=[f"{c.func.__name__}-{k}" for k, (_, c) in enumerate(CHECKS)],
+)
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
