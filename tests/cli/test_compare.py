@@ -37,7 +37,9 @@ def test_each_learner_has_its_control(command, data, rows):
 
 def test_the_control_keeps_update_scaling_and_intercept(command, data):
     found = in_json(command, data, "default")
-    assert found["default, at random"]["certificate"].endswith("Ridge with Uniform on Centred rows")
+    assert found["default, at random"]["certificate"].endswith(
+        "Probit with Uniform on Automatic rows"
+    )
     found = in_json(command, data, ALWAYS, "--intercept", "--seeds", "2")
     assert found[ALWAYS]["mistakes"] == found[f"{ALWAYS}, at random"]["mistakes"]
 

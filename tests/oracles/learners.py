@@ -7,6 +7,7 @@ has `weights`, the hypothesis it predicts with.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 
 class Forecast(NamedTuple):
@@ -236,3 +237,36 @@ class HalfStep(Learner):
             rate = self.rate / max(1.0, self.rate * float(x @ x))  # never past the label
             self.weights = self.weights + rate * (y - margin) * x
             self.n_updates += 1
+
+
+class Probit(Learner):
+    """A Gaussian belief about the separator, moments matched at every label."""
+
+    def __init__(self, d):
+        super().__init__(d)
+        self.V = np.eye(d)
+        self.nu, self.Om = 0.3, 0.0
+
+    @property
+    def flip_rate(self):
+        return min(0.4, (2 + self.Om) / (20 + self.n_updates))
+
+    def forecast(self, x):
+        r = max(x @ self.V @ x, 1e-12)
+        return forecast_of(self.weights @ x, np.sqrt(r), length(self.weights), r)
+
+    def learn(self, x, y):
+        p, _, _, r = self.forecast(x)
+        fl, S = self.flip_rate, r + self.nu
+        zeta = max(-30.0, y * p / np.sqrt(S))
+        F = norm.cdf(zeta)
+        Z = fl + (1 - 2 * fl) * F
+        a = (1 - 2 * fl) * norm.pdf(zeta) / Z
+        h = np.clip(a * (a + zeta), 0, 1) / S
+        g = self.V @ x
+        self.weights = self.weights + y * a / np.sqrt(S) * g
+        self.V = self.V - h * np.outer(g, g)
+        if self.n_updates > 0:
+            self.nu = float(np.clip(self.nu * np.exp(np.clip(-a * zeta, -1, 1)), 1e-12, 4))
+        self.Om += fl * (1 - F) / Z
+        self.n_updates += 1

@@ -147,3 +147,58 @@ class RateTracking(Threshold):
     def advance(self, forecast, asked):
         if self.q:
             self.q *= exp(-self.step * (1 - self.rate)) if asked else exp(self.step * self.rate)
+
+
+class Auto(Query):
+    """The threshold of the default learner, with tail, proportional floor and one-class phase."""
+
+    def __init__(self, hard=False, explore=0.0):
+        self.hard, self.explore = hard, explore
+        self.q = None
+        self.t = 0
+        self.asked_share = 0.5
+        self.seen = {-1.0: 0, 1.0: 0}
+
+    @property
+    def one(self):
+        return min(self.seen.values()) == 0
+
+    @property
+    def n(self):
+        return sum(self.seen.values())
+
+    @property
+    def floor(self):
+        return max(0.0 if self.hard else min(0.02, 0.1 * self.asked_share), self.explore)
+
+    def by_rule(self, s):
+        if s <= (self.q or s / 2):
+            return 1.0
+        return 0.0 if self.one or self.hard else ((self.q or s / 2) / s) ** 4
+
+    def probability(self, x, forecast):
+        s = abs(forecast.margin) / forecast.unit
+        if self.n == 0 or s < 1e-12:
+            return 1.0
+        return max(self.by_rule(s), self.floor)
+
+    def advance(self, forecast, asked):
+        self.t += 1
+        s = abs(forecast.margin) / forecast.unit
+        if self.n == 0 or s < 1e-12:
+            return
+        self.q = self.q or s / 2
+        self.asked_share += (asked - self.asked_share) * 2 / (self.t + 1)
+        if self.one:
+            a = 1 / (1 + self.n / 10)
+            self.q *= exp(-0.5 * (1 - a)) if asked else exp(0.5 * a)
+        elif not asked:
+            self.q *= 1 + 4 / self.t
+
+    def observe(self, x, forecast, y):
+        s = abs(forecast.margin) / forecast.unit
+        if self.q and s >= 1e-12 and not self.one and self.by_rule(s) > 0:
+            share = self.by_rule(s) / max(self.by_rule(s), self.floor)
+            mistaken = y * forecast.margin <= 0
+            self.q *= exp(share * 0.7 * (0.55 if mistaken else -0.45))
+        self.seen[float(y)] += 1

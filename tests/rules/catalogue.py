@@ -17,6 +17,7 @@ UPDATES = {
     "arow": updates.Arow(r=0.8),
     "ridge": updates.Ridge(a=0.7),
     "half-step": updates.HalfStep(rate=0.4),
+    "probit": updates.Probit(),
 }
 
 QUERIES = {
@@ -30,6 +31,7 @@ QUERIES = {
     "balanced": queries.Balanced(rho=0.3, step=0.5),
     "balanced-from-one": queries.Balanced(rho=0.3, step=0.3, leak=1.0, start=1.0),
     "rate-tracking": queries.RateTracking(rate=0.3),
+    "auto": queries.Auto(explore=0.05),
 }
 
 PAIRS = [(u, q) for u in UPDATES for q in QUERIES]

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from selectron.numeric.coins import coins
-from selectron.scalings import Centred, Intercept
+from selectron.scalings import Automatic, Centred, Intercept, Winsorised
 from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
 from tests.rules.streams import as_csr, as_dense, stream
 from tests.rules.subject import play
@@ -27,12 +27,18 @@ def digests(pairs):
                     play(UPDATES[update], QUERIES[query], rows, y, coins(9, 0, N), d=D, dtype=dtype)
                 )
     X, y = stream(n=N, d=D, seed=2)
-    for name, scaling in (("centred", Centred(warmup=5)), ("intercept", Intercept())):
+    watching = {"centred": Centred(warmup=5), "winsorised": Winsorised(warmup=5)}
+    for name, scaling in (watching | {"intercept": Intercept()}).items():
         for kind, rows in (("dense", as_dense(X)), ("csr", as_csr(X))):
             found[f"ridge balanced {name} {kind}"] = digest(
                 play(UPDATES["ridge"], QUERIES["balanced"], rows, y, coins(9, 0, N), d=D,
                      scaling=scaling)
             )  # fmt: skip
+    images = np.abs(stream(n=N, d=40, seed=2)[0])
+    found["probit auto automatic images"] = digest(
+        play(UPDATES["probit"], QUERIES["auto"], as_dense(images), y, coins(9, 0, N), d=40,
+             scaling=Automatic(warmup=5))
+    )  # fmt: skip
     return found
 
 

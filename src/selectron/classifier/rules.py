@@ -2,13 +2,13 @@
 
 from typing import Any, NamedTuple
 
-from selectron.queries import Balanced
-from selectron.scalings import Centred, Intercept, Raw
+from selectron.queries import Auto, Balanced
+from selectron.scalings import Automatic, Centred, Intercept, Raw
 from selectron.spec import QueryRule, Scaling, UpdateRule
-from selectron.updates import HalfStep, Ridge
+from selectron.updates import HalfStep, Probit
 
 # Beyond this width the default keeps a vector instead of a matrix (128 MB at this one).
-WIDEST_RIDGE = 4096
+WIDEST_MATRIX = 4096
 
 
 class Rules(NamedTuple):
@@ -28,16 +28,16 @@ def choose_rules(
             raise TypeError(
                 f"{name} must be a rule such as those of selectron.{_PLACES[name]}, got {rule!r}"
             )
-    wide = d > WIDEST_RIDGE
+    wide = d > WIDEST_MATRIX
     if scaling is None:
         if update is None:
-            scaling = Centred(warmup=_warmup(rows))
+            scaling = (Centred if wide else Automatic)(warmup=_warmup(rows))
         else:
             scaling = Intercept() if fit_intercept else Raw()
     if query is None:
-        query = Balanced(rho=0.4, step=0.3) if wide and update is None else Balanced()
+        query = Balanced(rho=0.4, step=0.3) if wide and update is None else Auto()
     if update is None:
-        update = HalfStep() if wide else Ridge()
+        update = HalfStep() if wide else Probit()
     return Rules(scaling, update, query)
 
 
@@ -47,4 +47,4 @@ _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
 
 def _warmup(rows: int | None) -> int:
     """Spend a tenth of a short stream on its mean, 50 rows of a long one."""
-    return 50 if rows is None else min(50, max(rows // 10, min(10, rows // 2)))
+    return 50 if rows is None else max(1, min(50, max(rows // 10, min(10, rows // 2))))

@@ -1,6 +1,7 @@
 """Query rules: whether a label is worth its price."""
 
 from selectron.queries.always import Always, Uniform
+from selectron.queries.auto import Auto
 from selectron.queries.halving import Halving
 from selectron.queries.margin import AdaptiveMargin, Margin, SecondOrderMargin
 from selectron.queries.threshold import Balanced, RateTracking
@@ -8,6 +9,7 @@ from selectron.queries.threshold import Balanced, RateTracking
 __all__ = [
     "AdaptiveMargin",
     "Always",
+    "Auto",
     "Balanced",
     "Halving",
     "Margin",

@@ -1,7 +1,9 @@
 """Scalings: how a row is presented to the update rule."""
 
+from selectron.scalings.automatic import Automatic
 from selectron.scalings.centred import Centred
 from selectron.scalings.intercept import Intercept
 from selectron.scalings.raw import Raw
+from selectron.scalings.winsorised import Winsorised
 
-__all__ = ["Centred", "Intercept", "Raw"]
+__all__ = ["Automatic", "Centred", "Intercept", "Raw", "Winsorised"]

@@ -6,6 +6,7 @@ from selectron.updates.half_step import HalfStep
 from selectron.updates.passive_aggressive import PassiveAggressive
 from selectron.updates.perceptron import Perceptron
 from selectron.updates.pnorm import PNorm
+from selectron.updates.probit import Probit
 from selectron.updates.reflection import Reflection
 from selectron.updates.ridge import Ridge
 from selectron.updates.second_order import SecondOrder
@@ -18,6 +19,7 @@ __all__ = [
     "PNorm",
     "PassiveAggressive",
     "Perceptron",
+    "Probit",
     "Reflection",
     "Ridge",
     "SecondOrder",

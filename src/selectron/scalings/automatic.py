@@ -1,0 +1,136 @@
+"""Images or a table? The first rows tell, without a label."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import helper
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import DenseRow, Row
+from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.scalings.centred import Centred, CentredState, spread
+from selectron.scalings.winsorised import Winsorised, WinsorisedState
+from selectron.spec import Range, Scaling
+
+LEAST_PIXELS = 32
+ALIKE = 4.0  # the largest values of the columns of an image are alike up to this factor
+MEDIAN, MOST = 0.5, 0.95
+HALVINGS = 60
+
+UNDECIDED, IMAGES, TABLE = range(3)
+
+
+@dataclass(frozen=True)
+class Automatic(Scaling):
+    """Scale as `Centred` or as `Winsorised` does, whichever suits the first rows.
+
+    Rows are taken for images, or other counts in one unit, if there are at least 32 columns, no
+    entry is negative, and the largest values of the columns are alike: nineteen columns in twenty
+    stay below four times the median.
+
+    Parameters
+    ----------
+    warmup : int
+        Rows > 0 that only teach the scale before the first label is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.numeric.rows import DenseRow
+    >>> from selectron.protocol import absorb
+    >>> from selectron.scalings import Automatic
+    >>> scaling = Automatic(warmup=5).begin(64, np.float64)
+    >>> for x in np.random.default_rng(0).random((5, 64)):
+    ...     scaling = absorb(scaling, DenseRow(x))
+    >>> print(scaling.kind, ("undecided", "images", "table")[scaling.kind])
+    1 images
+    """
+
+    warmup: int = 50
+    RANGES: ClassVar = {"warmup": Range(1, 2**31)}
+
+    def width(self, d: int) -> int:
+        return d + 1
+
+    def begin(self, d: int, dtype: Any) -> "AutomaticState":
+        return AutomaticState(
+            Centred(warmup=self.warmup).begin(d, dtype),
+            Winsorised(warmup=self.warmup).begin(d, dtype),
+            np.zeros(d),
+            0.0,
+            UNDECIDED,
+        )
+
+
+class AutomaticState(NamedTuple):
+    centred: CentredState
+    winsorised: WinsorisedState
+    largest: Vector  # by column, over the warm-up
+    least: float  # of all entries and 0
+    kind: int
+
+
+@helper
+def quantile(values: Vector, share: float) -> float:
+    """Return the value that this share of the positive ones does not exceed, by halving."""
+    positive = 0
+    high = 0.0
+    for value in values:
+        positive += value > 0.0
+        high = max(high, value)
+    low = 0.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        below = 0
+        for value in values:
+            below += 0.0 < value <= middle
+        if below >= share * positive:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@helper
+def kind_of(largest: Vector, least: float) -> int:
+    if len(largest) < LEAST_PIXELS or least < 0.0:
+        return TABLE
+    return IMAGES if quantile(largest, MOST) <= ALIKE * quantile(largest, MEDIAN) else TABLE
+
+
+@absorb.of(AutomaticState)
+def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
+    centred, winsorised, largest, least, kind = scaling
+    if kind != TABLE:
+        centred = absorb(centred, x)
+    if kind != IMAGES:
+        winsorised = absorb(winsorised, x)
+    if kind == UNDECIDED and winsorised.n_rows > scaling.winsorised.n_rows:
+        buffer = centred.buffer
+        spread(x, buffer)
+        for i in range(len(largest)):
+            largest[i] = max(largest[i], buffer[i])
+            least = min(least, buffer[i])
+        if winsorised.n_rows >= winsorised.warmup:
+            kind = kind_of(largest, least)
+    return AutomaticState(centred, winsorised, largest, least, kind)
+
+
+@present.of(AutomaticState)
+def automatic_present(scaling: AutomaticState, x: Row) -> DenseRow:
+    if scaling.kind == IMAGES:
+        row: DenseRow = present(scaling.centred, x)
+    else:
+        row = present(scaling.winsorised, x)
+    return row
+
+
+@has_statistics.of(AutomaticState)
+def automatic_has_statistics(scaling: AutomaticState) -> bool:
+    return True
+
+
+@ready.of(AutomaticState)
+def automatic_ready(scaling: AutomaticState) -> bool:
+    return max(scaling.centred.n_rows, scaling.winsorised.n_rows) > scaling.winsorised.warmup

@@ -1,0 +1,164 @@
+"""Tables of any scale: running means and spreads that outliers cannot move far."""
+
+from dataclasses import dataclass
+from math import nan
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import helper
+from selectron.numeric.arrays import Vector
+from selectron.numeric.lanes import lane_dot
+from selectron.numeric.root import root
+from selectron.numeric.rows import DenseRow, Row
+from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.scalings.centred import spread
+from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
+
+TRUSTED = 20  # rows after which a spread is trusted to tell an outlier
+
+
+@dataclass(frozen=True)
+class Winsorised(Scaling):
+    """Present z = [v, b]/|[v, b]| with v the features in standard deviations, clipped.
+
+    Mean and deviation follow the rows, each deviation clipped before it counts, so that a heavy
+    tail does not swallow the scale. The last feature is `bias` times the usual length of v: the
+    sign of w.z is that of an affine rule in v.
+
+    Parameters
+    ----------
+    clip : float
+        Standard deviations > 0 beyond which a feature is cut.
+    bias : float
+        The last feature, >= 0, in units of the usual length of a row.
+    warmup : int
+        Rows that only teach the scale before the first label is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.numeric.rows import DenseRow
+    >>> from selectron.protocol import absorb, present
+    >>> from selectron.scalings import Winsorised
+    >>> scaling = Winsorised().begin(2, np.float64)
+    >>> for x in ([1.0, 100.0], [3.0, 100.0], [2.0, 400.0]):
+    ...     scaling = absorb(scaling, DenseRow(np.array(x)))
+    >>> present(scaling, DenseRow(np.array([3.0, 100.0]))).values.round(3).tolist()
+    [0.816, -0.471, 0.333]
+    """
+
+    clip: float = 2.5
+    bias: float = 0.5
+    warmup: int = 50
+    RANGES: ClassVar = {"clip": POSITIVE, "bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
+
+    def width(self, d: int) -> int:
+        return d + 1
+
+    def begin(self, d: int, dtype: Any) -> "WinsorisedState":
+        return WinsorisedState(
+            np.zeros(d),
+            np.zeros(d),
+            np.zeros(d),
+            np.zeros(d + 1),
+            float(self.clip),
+            float(self.bias),
+            int(self.warmup),
+            0.0,
+            0,
+        )
+
+
+class WinsorisedState(NamedTuple):
+    mean: Vector
+    squares: Vector  # sums of squared deviations, clipped
+    deviation: Vector
+    buffer: Vector  # the row at hand, as presented
+    clip: float
+    bias: float
+    warmup: int
+    square_length: float  # the mean of |v|²
+    n_rows: int
+
+
+@helper
+def all_finite(values: Vector) -> bool:
+    bad = 0
+    for i in range(len(values)):
+        bad += values[i] - values[i] != 0.0
+    return bad == 0
+
+
+@helper
+def clipped(value: float, bound: float) -> float:
+    return bound if value > bound else (-bound if value < -bound else value)
+
+
+@helper
+def standardise(scaling: WinsorisedState) -> float:
+    """Turn the buffer into v; return |v|²."""
+    buffer, d = scaling.buffer, len(scaling.mean)
+    for i in range(d):
+        deviation = scaling.deviation[i]
+        scale = 1.0 / deviation if deviation > 0.0 else 0.0
+        buffer[i] = clipped((buffer[i] - scaling.mean[i]) * scale, scaling.clip)
+    return np.float64(lane_dot(buffer[:d], buffer[:d]))
+
+
+@absorb.of(WinsorisedState)
+def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
+    mean, squares, deviation, buffer = scaling[:4]
+    d = len(mean)
+    spread(x, buffer)
+    if not all_finite(buffer[:d]):  # the pass will refuse the row
+        return scaling
+    n_rows = scaling.n_rows + 1
+    for i in range(d):
+        change = buffer[i] - mean[i]
+        # A feature that never moved has no spread to judge by.
+        if n_rows > TRUSTED and deviation[i] > 0.0:
+            change = clipped(change, scaling.clip * deviation[i])
+        mean[i] += change / n_rows
+        squares[i] += change * change * (1.0 - 1.0 / n_rows)
+        deviation[i] = root(squares[i] / n_rows)
+    usual = scaling.square_length
+    usual += (standardise(scaling) - usual) / n_rows
+    return WinsorisedState(
+        mean,
+        squares,
+        deviation,
+        buffer,
+        scaling.clip,
+        scaling.bias,
+        scaling.warmup,
+        usual,
+        n_rows,
+    )
+
+
+@present.of(WinsorisedState)
+def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
+    buffer, d = scaling.buffer, len(scaling.mean)
+    spread(x, buffer)
+    if not all_finite(buffer[:d]):  # must reach the margin, where the pass looks for it
+        buffer[:] = nan
+        return DenseRow(buffer)
+    square = standardise(scaling)
+    bias = scaling.bias * root(scaling.square_length)
+    length = root(square + bias * bias)
+    shrink = 1.0 / length if length > 0.0 else 0.0
+    for i in range(d):
+        buffer[i] *= shrink
+    buffer[d] = bias * shrink
+    return DenseRow(buffer)
+
+
+@has_statistics.of(WinsorisedState)
+def winsorised_has_statistics(scaling: WinsorisedState) -> bool:
+    return True
+
+
+@ready.of(WinsorisedState)
+def winsorised_ready(scaling: WinsorisedState) -> bool:
+    return scaling.n_rows > scaling.warmup
