@@ -31,14 +31,19 @@ class Verb:
     def __init__(self, declaration: Callable[..., Any]) -> None:
         update_wrapper(self, declaration)
         self.bodies: dict[type, Callable[..., Any]] = {}
+        self.default: Callable[..., Any] | None = None
         VERBS.append(self)
 
         @overload(self, strict=False, jit_options=INLINE)
         def choose_body(rule: Any, *args: Any) -> Callable[..., Any] | None:
-            return self.bodies.get(getattr(rule, "instance_class", type(None)))
+            kind = getattr(rule, "instance_class", None)
+            return self.bodies.get(kind, self.default) if kind else None
 
     def __call__(self, rule: Any, *args: Any) -> Any:
-        return self.bodies[type(rule)](rule, *args)
+        body = self.bodies.get(type(rule), self.default)
+        if body is None:
+            raise TypeError(f"{type(rule).__name__} has no {self.__name__}")  # type: ignore[attr-defined]
+        return body(rule, *args)
 
     def of(self, *rule_types: type) -> Callable[[Body], Body]:
         def register(body: Body) -> Body:
@@ -46,6 +51,11 @@ class Verb:
             return body
 
         return register
+
+    def otherwise(self, body: Body) -> Body:
+        """Give a body to the types that have none of their own."""
+        self.default = body
+        return body
 
 
 def helper(function: Body) -> Body:

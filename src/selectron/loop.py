@@ -18,6 +18,7 @@ from selectron.protocol import (
     absorb,
     advance,
     ask_probability,
+    follow,
     glance,
     has_statistics,
     learn,
@@ -83,9 +84,12 @@ def compiled_pass(bodies: str) -> Kernel:
                 status = UNSOUND
                 break
             x = row(X, t)
-            if has_statistics(scaling) and t >= absorbed:
+            new = has_statistics(scaling) and t >= absorbed
+            if new:
                 scaling = absorb(scaling, x)
             z = present(scaling, x)
+            if new:
+                update = follow(update, z)
             forecast = glance(update, z)
             probability = 0.0
             if ready(scaling):
@@ -148,6 +152,8 @@ def compiled_lesson(bodies: str) -> Kernel:
             if fresh:
                 scaling = absorb(scaling, x)
             z = present(scaling, x)
+            if fresh and has_statistics(scaling):
+                update = follow(update, z)
             # The hypothesis has moved since the label was asked: a stale variance would spoil A⁻¹.
             forecast = predict(update, z, glance(update, z))
             if not isfinite(forecast.margin):

@@ -42,6 +42,11 @@ def ready(scaling: Any) -> bool:
 
 
 @Verb
+def follow(update: Any, x: Row) -> Any:
+    """Return the update rule after its scaling has absorbed this row: most need not know."""
+
+
+@Verb
 def glance(update: Any, x: Row) -> Forecast:
     """Forecast in O(d); where that cannot be exact, give the least certain possible forecast."""
 
@@ -74,6 +79,12 @@ def observe(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
 @Verb
 def hypothesis(update: Any) -> Vector:
     """Return the weights whose product with a row has the sign of its margin."""
+
+
+@follow.otherwise
+def unmoved_by_rows(update: Any, x: Row) -> Any:
+    """Serve as `follow` of the rules that keep nothing of the scaling's statistics."""
+    return update
 
 
 def already_exact(update: Any, x: Row, seen: Forecast) -> Forecast:

@@ -19,6 +19,7 @@ from selectron.protocol import (
     absorb,
     advance,
     ask_probability,
+    follow,
     glance,
     has_statistics,
     learn,
@@ -125,6 +126,7 @@ def compiled_learn(bodies: str) -> Kernel:
         if fresh and has_statistics(scaling):
             scaling = absorb(scaling, given)
             z = present(scaling, given)
+            update = follow(update, z)
             forecast = glance(update, z)
         forecast = predict(update, z, forecast)
         if fresh:
@@ -155,6 +157,7 @@ def compiled_ask(bodies: str) -> Kernel:
         if has_statistics(scaling):
             scaling = absorb(scaling, given)
             z = present(scaling, given)
+            update = follow(update, z)
             forecast = glance(update, z)
         forecast = predict(update, z, forecast)
         probability = ask_probability(query, z, forecast) if ready(scaling) else 0.0

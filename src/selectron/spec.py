@@ -62,11 +62,18 @@ class Spec:
 class Scaling(Spec):
     """How a row is presented to the update rule."""
 
+    WRITTEN_OUT: ClassVar[bool] = True  # False: dense rows of which only products can be had
+
 
 class UpdateRule(Spec):
     """How a label changes the hypothesis."""
 
     UNIT_ROWS: ClassVar[bool] = False  # True: rows of other lengths are scaled
+
+    @property
+    def by_products(self) -> bool:
+        """Whether products with a row, and sums of rows, are all it needs."""
+        return False
 
 
 class QueryRule(Spec):

@@ -242,10 +242,11 @@ class HalfStep(Learner):
 class Probit(Learner):
     """A Gaussian belief about the separator, moments matched at every label."""
 
-    def __init__(self, d):
+    def __init__(self, d, rank=0):
         super().__init__(d)
         self.V = np.eye(d)
         self.nu, self.Om = 0.3, 0.0
+        self.rank = rank or np.inf
 
     @property
     def flip_rate(self):
@@ -265,7 +266,8 @@ class Probit(Learner):
         h = np.clip(a * (a + zeta), 0, 1) / S
         g = self.V @ x
         self.weights = self.weights + y * a / np.sqrt(S) * g
-        self.V = self.V - h * np.outer(g, g)
+        if self.n_updates < self.rank:
+            self.V = self.V - h * np.outer(g, g)
         if self.n_updates > 0:
             self.nu = float(np.clip(self.nu * np.exp(np.clip(-a * zeta, -1, 1)), 1e-12, 4))
         self.Om += fl * (1 - F) / Z

@@ -18,6 +18,7 @@ UPDATES = {
     "ridge": updates.Ridge(a=0.7),
     "half-step": updates.HalfStep(rate=0.4),
     "probit": updates.Probit(),
+    "low-rank-probit": updates.Probit(rank=5),
 }
 
 QUERIES = {

@@ -25,7 +25,7 @@ from selectron.classifier.run import Run
 from selectron.classifier.seeds import seed_of
 from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.arrays import Vector
-from selectron.numeric.rows import Rows
+from selectron.numeric.rows import Csr, Rows
 
 # Bound to compiled code: made anew after a copy.
 THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class")
@@ -53,7 +53,13 @@ class Lifecycle(Parameters):
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
         d = shape(rows)[1]
         rules = choose_rules(
-            self.scaling, self.update, self.query, fit_intercept=self.fit_intercept, d=d, rows=n
+            self.scaling,
+            self.update,
+            self.query,
+            fit_intercept=self.fit_intercept,
+            d=d,
+            sparse=isinstance(rows, Csr),
+            rows=n,
         )
         if rules.update.UNIT_ROWS and not unit_length(rows):
             warn(

@@ -2,13 +2,17 @@
 
 from typing import Any, NamedTuple
 
-from selectron.queries import Auto, Balanced
-from selectron.scalings import Automatic, Centred, Intercept, Raw
+from selectron.queries import Auto
+from selectron.scalings import Automatic, Intercept, Raw, Text
 from selectron.spec import QueryRule, Scaling, UpdateRule
-from selectron.updates import HalfStep, Probit
+from selectron.updates import Probit
 
-# Beyond this width the default keeps a vector instead of a matrix (128 MB at this one).
+# Up to this width the default keeps a d x d matrix (128 MB at this one), beyond it some directions.
 WIDEST_MATRIX = 4096
+MOST_DIRECTIONS = 64
+MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
+# Sparse rows up to this width are spread out; wider ones never are.
+WIDEST_SPREAD = 256
 
 
 class Rules(NamedTuple):
@@ -20,7 +24,14 @@ class Rules(NamedTuple):
 
 
 def choose_rules(
-    scaling: Any, update: Any, query: Any, *, fit_intercept: bool, d: int, rows: int | None
+    scaling: Any,
+    update: Any,
+    query: Any,
+    *,
+    fit_intercept: bool,
+    d: int,
+    sparse: bool = False,
+    rows: int | None = None,
 ) -> Rules:
     """Fill in what was not given; `rows` is the length of the stream where it is known."""
     for name, rule in (("scaling", scaling), ("update", update), ("query", query)):
@@ -28,17 +39,21 @@ def choose_rules(
             raise TypeError(
                 f"{name} must be a rule such as those of selectron.{_PLACES[name]}, got {rule!r}"
             )
-    wide = d > WIDEST_MATRIX
+    text = sparse and d > WIDEST_SPREAD
     if scaling is None:
         if update is None:
-            scaling = (Centred if wide else Automatic)(warmup=_warmup(rows))
+            scaling = (Text if text else Automatic)(warmup=_warmup(rows))
         else:
             scaling = Intercept() if fit_intercept else Raw()
-    if query is None:
-        query = Balanced(rho=0.4, step=0.3) if wide and update is None else Auto()
     if update is None:
-        update = HalfStep() if wide else Probit()
-    return Rules(scaling, update, query)
+        whole = d <= WIDEST_MATRIX and scaling.WRITTEN_OUT
+        update = Probit() if whole else Probit(rank=_rank(d))
+    if not (scaling.WRITTEN_OUT or update.by_products):
+        raise ValueError(
+            f"{scaling.label} never writes a row out, which {update.label} needs: choose an update "
+            "rule such as Probit(rank=64), HalfStep() or Perceptron(), or another scaling"
+        )
+    return Rules(scaling, update, Auto() if query is None else query)
 
 
 ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}
@@ -48,3 +63,8 @@ _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
 def _warmup(rows: int | None) -> int:
     """Spend a tenth of a short stream on its mean, 50 rows of a long one."""
     return 50 if rows is None else max(1, min(50, max(rows // 10, min(10, rows // 2))))
+
+
+def _rank(d: int) -> int:
+    """Return how many directions fit into memory: a vector or two must, whatever the width."""
+    return max(1, min(MOST_DIRECTIONS, MOST_NUMBERS // (d + 1)))

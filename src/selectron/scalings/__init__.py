@@ -4,6 +4,7 @@ from selectron.scalings.automatic import Automatic
 from selectron.scalings.centred import Centred
 from selectron.scalings.intercept import Intercept
 from selectron.scalings.raw import Raw
+from selectron.scalings.text import Text
 from selectron.scalings.winsorised import Winsorised
 
-__all__ = ["Automatic", "Centred", "Intercept", "Raw", "Winsorised"]
+__all__ = ["Automatic", "Centred", "Intercept", "Raw", "Text", "Winsorised"]

@@ -39,6 +39,10 @@ class Ballseptron(UpdateRule):
     r: float = 0.1
     RANGES: ClassVar = {"r": NOT_NEGATIVE}
 
+    @property
+    def by_products(self) -> bool:
+        return True
+
     def begin(self, d: int, dtype: Any) -> "BallseptronState":
         return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0.0, 0, 0)
 

@@ -38,6 +38,10 @@ class HalfStep(UpdateRule):
     rate: float = 0.5
     RANGES: ClassVar = {"rate": FRACTION}
 
+    @property
+    def by_products(self) -> bool:
+        return True
+
     def begin(self, d: int, dtype: Any) -> "HalfStepState":
         return HalfStepState(np.zeros(d, dtype), float(self.rate), 0.0, 0.0, 0)
 

@@ -39,6 +39,10 @@ class PassiveAggressive(UpdateRule):
     squared: bool = False
     RANGES: ClassVar = {"C": POSITIVE}
 
+    @property
+    def by_products(self) -> bool:
+        return True
+
     def begin(self, d: int, dtype: Any) -> "PassiveAggressiveState":
         return PassiveAggressiveState(
             np.zeros(d, dtype), float(self.C), bool(self.squared), 0.0, 0.0, 0

@@ -36,6 +36,10 @@ class Perceptron(UpdateRule):
     eta: float = 1.0
     RANGES: ClassVar = {"eta": POSITIVE}
 
+    @property
+    def by_products(self) -> bool:
+        return True
+
     def begin(self, d: int, dtype: Any) -> "PerceptronState":
         return PerceptronState(np.zeros(d, dtype), float(self.eta), 0.0, 0.0, 0)
 

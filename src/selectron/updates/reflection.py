@@ -41,6 +41,10 @@ class Reflection(UpdateRule):
     UNIT_ROWS: ClassVar = True
     RANGES: ClassVar = {"alpha": Range(0.0, 2.0, low_open=True)}
 
+    @property
+    def by_products(self) -> bool:
+        return True
+
     def begin(self, d: int, dtype: Any) -> "ReflectionState":
         return ReflectionState(np.zeros(d, dtype), float(self.alpha), 0.0, 0.0, 0)
 
