@@ -77,6 +77,16 @@ def observe(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
 
 
 @Verb
+def expire(query: Any, n: int) -> Any:
+    """Return the query rule after n of its questions were given up."""
+
+
+@Verb
+def overlook(query: Any, n: int) -> Any:
+    """Return the query rule that knows n of its questions to be overdue."""
+
+
+@Verb
 def hypothesis(update: Any) -> Vector:
     """Return the weights whose product with a row has the sign of its margin."""
 
@@ -85,6 +95,13 @@ def hypothesis(update: Any) -> Vector:
 def unmoved_by_rows(update: Any, x: Row) -> Any:
     """Serve as `follow` of the rules that keep nothing of the scaling's statistics."""
     return update
+
+
+@overlook.otherwise
+@expire.otherwise
+def unmoved_by_silence(query: Any, n: int) -> Any:
+    """Serve as `expire` of the rules that do not wait for answers."""
+    return query
 
 
 def already_exact(update: Any, x: Row, seen: Forecast) -> Forecast:

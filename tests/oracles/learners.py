@@ -250,7 +250,7 @@ class Probit(Learner):
 
     @property
     def flip_rate(self):
-        return min(0.4, (2 + self.Om) / (20 + self.n_updates))
+        return min(0.4, (1 + self.Om) / (20 + self.n_updates))
 
     def forecast(self, x):
         r = max(x @ self.V @ x, 1e-12)

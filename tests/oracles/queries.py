@@ -190,7 +190,7 @@ class Auto(Query):
         self.q = self.q or s / 2
         self.asked_share += (asked - self.asked_share) * 2 / (self.t + 1)
         if self.one:
-            a = 1 / (1 + self.n / 10)
+            a = 0.25 / (1 + self.n / 30)
             self.q *= exp(-0.5 * (1 - a)) if asked else exp(0.5 * a)
         elif not asked:
             self.q *= 1 + 4 / self.t
@@ -202,3 +202,59 @@ class Auto(Query):
             mistaken = y * forecast.margin <= 0
             self.q *= exp(share * 0.7 * (0.55 if mistaken else -0.45))
         self.seen[float(y)] += 1
+
+
+class Budget(Query):
+    """Another rule within a budget: a line to keep to, and the least certain rows to fill up."""
+
+    def __init__(self, query, total=None, horizon=None, rate=None, cost=None, per_label=None):
+        self.query, self.horizon, self.rate = query, horizon, rate
+        self.total = total if cost is None else cost // per_label
+        self.t = self.n = 0
+        self.q = None
+
+    def line(self, t):
+        """Return the labels that should have been asked after t rounds."""
+        if self.rate:
+            return self.rate * t
+        return self.total * min(t / self.horizon, 1) if self.horizon else None
+
+    @property
+    def most(self):
+        line = self.line(self.t + 1)
+        if self.rate:
+            return line
+        ahead = max(0.1 * self.total, 10)
+        return min(self.total, line + ahead) if self.horizon else self.total
+
+    @property
+    def share(self):
+        """Return the share of the rounds to come that is to be asked."""
+        if self.rate:
+            return self.rate
+        if not self.horizon or self.t >= self.horizon:
+            return 0.0
+        return min(1.0, (self.total - self.n) / (self.horizon - self.t))
+
+    def probability(self, x, forecast):
+        odds = self.query.probability(x, forecast)
+        if self.n + 1 > self.most:
+            return 0.0
+        if self.share == 1 or (self.rate and self.line(self.t + 1) - self.n >= 1.5):
+            return 1.0
+        behind = self.share > 0 and self.n + bool(self.rate) < self.line(self.t + 1)
+        s = abs(forecast.margin) / forecast.unit
+        return 1.0 if behind and (self.q is None or s <= self.q) else odds
+
+    def advance(self, forecast, asked):
+        self.query.advance(forecast, asked)
+        if self.share > 0:
+            s = abs(forecast.margin) / forecast.unit
+            self.q = (self.q or s / 2 or None) and (self.q or s / 2) * exp(
+                0.2 * (self.share - asked)
+            )
+        self.t += 1
+        self.n += asked
+
+    def observe(self, x, forecast, y):
+        self.query.observe(x, forecast, y)

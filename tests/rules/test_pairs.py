@@ -18,10 +18,16 @@ COINS = coins(5, 0, N)
 
 def twin_of(update, query):
     learner = getattr(learners, type(update).__name__)(D, **update.knobs())
+    return learner, twin_of_query(query)
+
+
+def twin_of_query(query):
     knobs = query.knobs()
     if type(query).__name__ == "Halving":
         knobs["d"] = D
-    return learner, getattr(queries, type(query).__name__)(**knobs)
+    if type(query).__name__ == "Budget":
+        knobs["query"] = twin_of_query(query.query)
+    return getattr(queries, type(query).__name__)(**knobs)
 
 
 @pytest.mark.parametrize(("update", "query"), PAIRS)

@@ -20,7 +20,8 @@ from selectron.loop import (
 from selectron.numeric.arrays import Matrix, Signs, Vector
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows
-from selectron.numeric.scalars import numbers_of, unpack
+from selectron.numeric.scalars import numbers_of, pack, unpack
+from selectron.protocol import expire, overlook
 
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
 
@@ -126,6 +127,16 @@ class Machine:
             self.n_asked += int(n_asked)
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
+
+    def give_up(self, n: int) -> None:
+        """Tell the query rule that n questions will never be answered."""
+        state = self.state
+        pack(state._replace(query=expire(state.query, n)), self.numbers)
+
+    def overlook(self, n: int) -> None:
+        """Tell the query rule how many questions are overdue."""
+        state = self.state
+        pack(state._replace(query=overlook(state.query, n)), self.numbers)
 
     def lesson(self, rows: Rows, labels: Signs, asked_with: Matrix, *, fresh: bool) -> int:
         """Learn given labels; return the status."""

@@ -107,7 +107,7 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
             machine.n_seen += 1
             machine.n_asked += 1
         else:
-            tickets.settle(ticket)
+            tickets.answer(ticket, machine.n_seen)
 
     return learn
 
@@ -118,6 +118,8 @@ def _asker(bench: Bench) -> Callable[[Any], Ask]:
     play = _handed_over(bench, bench.entry(compiled_ask(machine.bodies), 0.5, told))
 
     def ask(x: Any) -> Ask:
+        if tickets.fresh_from < tickets.n_asked:
+            bench.run.look_for_overdue()
         coin = toss()
         margin = play(x, coin, told)
         probability = float(told[4])

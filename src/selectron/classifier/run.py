@@ -49,12 +49,18 @@ class Run:
 
     def ask(self, rows: Rows) -> Ask:
         self.tickets.just_asked = None
+        self.look_for_overdue()
         n, first = shape(rows)[0], self.machine.n_seen
         log = Log.of(n)
         learn_batch(self.machine, rows, np.ones(n, np.int8), log, teach=False)
         tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         margins = log.forecasts[:, 0].copy()
         return Ask(self.labels.names(margins), margins, log.probabilities, log.asked, tickets)
+
+    def look_for_overdue(self) -> None:
+        """Let the query rule know how many questions are hardly waited for any more."""
+        if self.tickets.look_for_overdue(self.machine.n_seen):
+            self.machine.overlook(self.tickets.n_overdue)
 
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions; all tickets and labels are checked before any is learnt."""
@@ -68,7 +74,7 @@ class Run:
                 self.lesson(
                     rows, np.array([sign], np.int8), question.forecast[np.newaxis], fresh=False
                 )
-                self.tickets.settle(ticket)
+                self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
 

@@ -50,6 +50,12 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
         "tickets": {
             "n_asked": tickets.n_asked,
             "just_asked": tickets.just_asked,
+            "wait": {
+                "answers": tickets.answers,
+                "rounds_waited": tickets.rounds_waited,
+                "fresh_from": tickets.fresh_from,
+                "n_overdue": tickets.n_overdue,
+            },
             "waiting": waiting,
         },
     }
@@ -143,7 +149,13 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def _describe(rule: Spec | None) -> Any:
-    return None if rule is None else {"rule": rule.label, **rule.knobs()}
+    if rule is None:
+        return None
+    knobs = rule.knobs()
+    return {"rule": rule.label} | {
+        name: _describe(value) if isinstance(value, Spec) else value
+        for name, value in knobs.items()
+    }
 
 
 def _rule(name: str, described: Any) -> Any:
@@ -151,7 +163,8 @@ def _rule(name: str, described: Any) -> Any:
         return None
     knobs = dict(described)
     kind = getattr(SHELVES[name], knobs.pop("rule"))
-    return kind(**knobs)
+    within = {k: _rule(name, v) if isinstance(v, dict) else v for k, v in knobs.items()}
+    return kind(**within)
 
 
 def _plain_params(params: dict[str, Any]) -> dict[str, Any]:
@@ -189,4 +202,5 @@ def _tickets(described: dict[str, Any], tensors: dict[str, Any]) -> Tickets:
             float.fromhex(probability),
             round_,
         )
-    return Tickets(described["n_asked"], waiting, described["just_asked"])
+    wait = described.get("wait", {})
+    return Tickets(described["n_asked"], waiting, described["just_asked"], **wait)

@@ -15,6 +15,9 @@ from selectron.classifier.inputs import part, row_values
 from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
+# An answer is overdue after four times the usual wait, 200 rounds at least; 1,000 before the first.
+WAITS, SHORTEST_WAIT, FIRST_WAIT = 4.0, 200.0, 1000.0
+
 
 class Question(NamedTuple):
     """A row as it was when its label was asked, with the forecast and the odds of then."""
@@ -38,6 +41,10 @@ class Tickets:
     n_asked: int = 0
     waiting: dict[int, Question] = field(default_factory=dict)
     just_asked: int | None = None  # by `ask_one`, whose answer may come without its number
+    answers: int = 0
+    rounds_waited: int = 0  # by all answers together
+    fresh_from: int = 0  # questions before this one are overdue
+    n_overdue: int = 0  # of those that still wait
 
     def issue(
         self, rows: Rows, forecasts: Matrix, probabilities: Vector, asked: Any, first_round: int
@@ -79,8 +86,29 @@ class Tickets:
             )
         return self.waiting.get(number)
 
+    def look_for_overdue(self, now: int) -> bool:
+        """Find the questions that have waited far longer than usual; tell whether any is new."""
+        usual = self.rounds_waited / self.answers if self.answers else FIRST_WAIT / WAITS
+        latest = now - max(SHORTEST_WAIT if self.answers else 0.0, WAITS * usual)
+        before = self.n_overdue
+        while self.fresh_from < self.n_asked:
+            question = self.waiting.get(self.fresh_from)
+            if question is not None and question.round >= latest:
+                break
+            self.n_overdue += question is not None
+            self.fresh_from += 1
+        return self.n_overdue != before
+
+    def answer(self, ticket: Any, now: int) -> None:
+        """Settle a question that was answered."""
+        self.answers += 1
+        self.rounds_waited += now - self.waiting[_number(ticket)].round
+        self.settle(ticket)
+
     def settle(self, ticket: Any) -> None:
-        self.waiting.pop(_number(ticket), None)
+        number = _number(ticket)
+        if self.waiting.pop(number, None) is not None and number < self.fresh_from:
+            self.n_overdue -= 1
         if self.just_asked == ticket:
             self.just_asked = None
 

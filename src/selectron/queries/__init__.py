@@ -2,6 +2,7 @@
 
 from selectron.queries.always import Always, Uniform
 from selectron.queries.auto import Auto
+from selectron.queries.budget import Budget
 from selectron.queries.halving import Halving
 from selectron.queries.margin import AdaptiveMargin, Margin, SecondOrderMargin
 from selectron.queries.threshold import Balanced, RateTracking
@@ -11,6 +12,7 @@ __all__ = [
     "Always",
     "Auto",
     "Balanced",
+    "Budget",
     "Halving",
     "Margin",
     "RateTracking",

@@ -6,13 +6,14 @@ from typing import ClassVar, NamedTuple
 from selectron.dispatch import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, observe
+from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
 from selectron.queries.threshold import certainty
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
 FLOOR_SHARE, MOST_FLOOR = 0.1, 0.02
-ONE_CLASS_STEP, ONE_CLASS_LABELS = 0.5, 10.0
+ONE_CLASS_STEP, ONE_CLASS_SHARE, ONE_CLASS_LABELS = 0.5, 0.25, 30.0
+MOST_WAITING = 20
 NO_MARGIN = 1e-12
 
 
@@ -24,7 +25,8 @@ class Auto(QueryRule):
     never with less than a tenth of the recent share of questions: whole clusters on the wrong side
     are found, and the error can be estimated without bias. A mistake widens q, a right answer
     narrows it, silence widens it. While all labels are of one class, q holds a rate of questions
-    that fades, and novel rows come first.
+    that fades, and novel rows come first. While as many answers are waited for as have come, 20 at
+    least, only the floor asks.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ class Auto(QueryRule):
     >>> y = X @ rng.standard_normal(5) > 0
     >>> trace = progressive(SelectiveClassifier(Probit(), Auto()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    100 0.0105
+    103 0.012
     """
 
     hard: bool = False
@@ -53,7 +55,7 @@ class Auto(QueryRule):
     RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
 
     def begin(self, d: int) -> "AutoState":
-        return AutoState(0.0, bool(self.hard), float(self.explore), 0.5, 0, 0, 0)
+        return AutoState(0.0, bool(self.hard), float(self.explore), 0.5, 0, 0, 0, 0, 0)
 
 
 class AutoState(NamedTuple):
@@ -62,6 +64,8 @@ class AutoState(NamedTuple):
     explore: float
     asked_share: float  # of the recent rounds
     n_rounds: int
+    n_asked: int  # questions, less those that were given up
+    n_overdue: int  # questions whose answers are hardly expected any more
     n_negative: int  # labels
     n_positive: int
 
@@ -69,6 +73,13 @@ class AutoState(NamedTuple):
 @helper
 def one_class(query: AutoState) -> bool:
     return query.n_negative == 0 or query.n_positive == 0
+
+
+@helper
+def paused(query: AutoState) -> bool:
+    """Tell whether so many answers are waited for that the next question would be a blind one."""
+    n_labels = query.n_negative + query.n_positive
+    return query.n_asked - n_labels - query.n_overdue >= max(MOST_WAITING, n_labels)
 
 
 @helper
@@ -94,6 +105,8 @@ def rule_odds(query: AutoState, level: float) -> float:
 @ask_probability.of(AutoState)
 def auto_probability(query: AutoState, x: Row, forecast: Forecast) -> float:
     level = certainty(forecast)
+    if paused(query):
+        return floor_of(query)
     if query.n_negative + query.n_positive == 0 or level < NO_MARGIN:
         return 1.0
     if query.threshold == 0.0 and not forecast.exact:
@@ -112,7 +125,7 @@ def auto_advance(query: AutoState, forecast: Forecast, asked: bool) -> AutoState
             threshold = level / 2.0
         share += ((1.0 if asked else 0.0) - share) * 2.0 / (n_rounds + 1.0)
         if one_class(query):
-            target = 1.0 / (1.0 + n_labels / ONE_CLASS_LABELS)
+            target = ONE_CLASS_SHARE / (1.0 + n_labels / ONE_CLASS_LABELS)
             threshold *= exponential(ONE_CLASS_STEP * (target - (1.0 if asked else 0.0)))
         elif not asked:
             threshold *= 1.0 + LEAK / n_rounds
@@ -122,6 +135,38 @@ def auto_advance(query: AutoState, forecast: Forecast, asked: bool) -> AutoState
         query.explore,
         share,
         n_rounds,
+        query.n_asked + asked,
+        query.n_overdue,
+        query.n_negative,
+        query.n_positive,
+    )
+
+
+@expire.of(AutoState)
+def auto_expire(query: AutoState, n: int) -> AutoState:
+    return AutoState(
+        query.threshold,
+        query.hard,
+        query.explore,
+        query.asked_share,
+        query.n_rounds,
+        query.n_asked - n,
+        query.n_overdue,
+        query.n_negative,
+        query.n_positive,
+    )
+
+
+@overlook.of(AutoState)
+def auto_overlook(query: AutoState, n: int) -> AutoState:
+    return AutoState(
+        query.threshold,
+        query.hard,
+        query.explore,
+        query.asked_share,
+        query.n_rounds,
+        query.n_asked,
+        n,
         query.n_negative,
         query.n_positive,
     )
@@ -143,6 +188,8 @@ def auto_observe(query: AutoState, x: Row, forecast: Forecast, y: float) -> Auto
         query.explore,
         query.asked_share,
         query.n_rounds,
+        query.n_asked,
+        query.n_overdue,
         query.n_negative + (y < 0.0),
         query.n_positive + (y > 0.0),
     )

@@ -86,8 +86,9 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
         return scaling
     scale = 1.0 / size if size > 0.0 else 0.0
     spread(x, buffer)
+    share = 1.0 / n_rows
     for i in range(len(mean)):
-        mean[i] += (scale * buffer[i] - mean[i]) / n_rows
+        mean[i] += (scale * buffer[i] - mean[i]) * share
     return CentredState(mean, buffer, scaling.bias, scaling.warmup, n_rows)
 
 

@@ -9,7 +9,7 @@ from selectron.numeric.root import root
 from selectron.protocol import Forecast
 
 FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
-FLIPS_BEFORE, LABELS_BEFORE, MOST_FLIPS = 2.0, 20.0, 0.4  # a prior of 2 wrong labels in 20
+FLIPS_BEFORE, LABELS_BEFORE, MOST_FLIPS = 1.0, 20.0, 0.4  # a prior of 1 wrong label in 20
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
 
 

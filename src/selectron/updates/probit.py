@@ -39,7 +39,7 @@ class Probit(UpdateRule):
     >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
     >>> clf = SelectiveClassifier(Probit(), Always()).fit(X, ["yes", "no", "no"])
     >>> clf.coef_.round(3).tolist()
-    [[-0.521, 0.784]]
+    [[-0.539, 0.882]]
     """
 
     rank: int = FULL

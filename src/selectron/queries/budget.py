@@ -1,0 +1,204 @@
+"""A budget of labels around any query rule: paced, spent to the end, never exceeded."""
+
+from dataclasses import dataclass, field
+from math import floor, isfinite
+from typing import Any, NamedTuple
+
+from selectron.dispatch import helper
+from selectron.numeric.elementary import exponential
+from selectron.numeric.rows import Row
+from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
+from selectron.queries.auto import Auto
+from selectron.queries.threshold import certainty
+from selectron.spec import QueryRule
+
+AHEAD, AHEAD_LABELS = 0.1, 10.0  # how far the labels may run before the line: share, and at least
+MOST_BEHIND = 1.5  # labels that a rate may be behind before the next row is asked, whatever it is
+TRACK = 0.2  # how fast the threshold follows the rate that is left to spend
+UNLIMITED = float("inf")
+
+
+@dataclass(frozen=True)
+class Budget(QueryRule):
+    """Ask as another rule does, within a budget.
+
+    With a horizon the questions keep to the line from 0 to the total: at most a tenth of the total
+    (ten labels at least) before it, and where the rule asks too little, the least certain rows are
+    asked besides. A question counts when it is asked, and comes back if it is given up.
+
+    Parameters
+    ----------
+    query : QueryRule
+        What decides within the budget.
+    total : int, optional
+        Labels in all.
+    horizon : int, optional
+        Rounds over which the total is to be spent.
+    rate : float, optional
+        In place of a total: at most this share of the rounds so far, at any time.
+    cost, per_label : float, optional
+        In place of a total: what may be spent, and the price of a label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.evaluate import progressive
+    >>> from selectron.queries import Budget
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((2000, 5))
+    >>> y = X @ rng.standard_normal(5) > 0
+    >>> learner = SelectiveClassifier(query=Budget(total=60, horizon=2000))
+    >>> print(progressive(learner, X, y).n_asked)
+    60
+    """
+
+    query: Any = field(default_factory=Auto)
+    total: int | None = None
+    horizon: int | None = None
+    rate: float | None = None
+    cost: float | None = None
+    per_label: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.query, QueryRule) or isinstance(self.query, Budget):
+            raise TypeError(f"Budget: query must be a query rule, got {self.query!r}")
+        given = [self.total is not None, self.rate is not None, self.cost is not None]
+        if sum(given) != 1 or (self.cost is None) != (self.per_label is None):
+            raise ValueError("Budget: give one of total=, rate=, or cost= with per_label=")
+        for name in ("total", "horizon", "rate", "cost", "per_label"):
+            value = getattr(self, name)
+            if value is not None and not (isfinite(value) and value > 0):
+                raise ValueError(f"Budget: {name} must be positive, got {name}={value!r}")
+        if self.rate is not None and (self.rate > 1.0 or self.horizon is not None):
+            raise ValueError("Budget: rate must lie in (0, 1], and has no horizon")
+        for name in ("total", "horizon"):
+            value = getattr(self, name)
+            if value is not None and value != int(value):
+                raise ValueError(f"Budget: {name} must be a whole number, got {name}={value!r}")
+
+    @property
+    def labels(self) -> float:
+        """The labels that may be asked in all."""
+        if self.cost is not None and self.per_label is not None:
+            return float(floor(self.cost / self.per_label * (1.0 + 1e-12)))
+        return UNLIMITED if self.total is None else float(self.total)
+
+    def begin(self, d: int) -> "BudgetState":
+        horizon = 0.0 if self.horizon is None else float(self.horizon)
+        rate = 0.0 if self.rate is None else float(self.rate)
+        return BudgetState(self.query.begin(d), self.labels, horizon, rate, 0.0, 0, 0)
+
+
+class BudgetState(NamedTuple):
+    rule: Any
+    total: float
+    horizon: float  # 0: none
+    rate: float  # 0: a total
+    threshold: float  # for what is asked besides; 0: not set yet
+    n_rounds: int
+    n_asked: int
+
+
+@helper
+def left(query: BudgetState) -> float:
+    """Return how many labels may be asked now."""
+    rounds = query.n_rounds + 1.0
+    if query.rate > 0.0:
+        return query.rate * rounds - query.n_asked
+    most = query.total
+    if query.horizon > 0.0:
+        ahead = max(AHEAD * query.total, AHEAD_LABELS)
+        most = min(most, query.total * min(rounds / query.horizon, 1.0) + ahead)
+    return most - query.n_asked
+
+
+@helper
+def pace(query: BudgetState) -> float:
+    """Return the share of the coming rounds that is to be asked, 0 if there is no line to keep."""
+    if query.rate > 0.0:
+        return query.rate
+    rounds_left = query.horizon - query.n_rounds
+    if query.horizon == 0.0 or rounds_left < 1.0:
+        return 0.0
+    return min((query.total - query.n_asked) / rounds_left, 1.0)
+
+
+@helper
+def behind(query: BudgetState) -> bool:
+    if query.rate > 0.0:
+        return query.n_asked + 1.0 < query.rate * (query.n_rounds + 1.0)
+    return query.n_asked < query.total * (query.n_rounds + 1.0) / query.horizon
+
+
+@ask_probability.of(BudgetState)
+def budget_probability(query: BudgetState, x: Row, forecast: Forecast) -> float:
+    if left(query) < 1.0:
+        return 0.0
+    odds = ask_probability(query.rule, x, forecast)
+    share = pace(query)
+    late = query.rate > 0.0 and left(query) >= MOST_BEHIND
+    if share >= 1.0 or late:
+        return 1.0
+    short = share > 0.0 and behind(query)
+    if short and (query.threshold == 0.0 or certainty(forecast) <= query.threshold):
+        return 1.0
+    return float(odds)
+
+
+@advance.of(BudgetState)
+def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> BudgetState:
+    threshold, share = query.threshold, pace(query)
+    if share > 0.0 and forecast.exact:
+        level = certainty(forecast)
+        threshold = threshold if threshold > 0.0 else level / 2.0
+    if share > 0.0 and threshold > 0.0:
+        threshold *= exponential(TRACK * (share - (1.0 if asked else 0.0)))
+    return BudgetState(
+        advance(query.rule, forecast, asked),
+        query.total,
+        query.horizon,
+        query.rate,
+        threshold,
+        query.n_rounds + 1,
+        query.n_asked + asked,
+    )
+
+
+@observe.of(BudgetState)
+def budget_observe(query: BudgetState, x: Row, forecast: Forecast, y: float) -> BudgetState:
+    return BudgetState(
+        observe(query.rule, x, forecast, y),
+        query.total,
+        query.horizon,
+        query.rate,
+        query.threshold,
+        query.n_rounds,
+        query.n_asked,
+    )
+
+
+@expire.of(BudgetState)
+def budget_expire(query: BudgetState, n: int) -> BudgetState:
+    return BudgetState(
+        expire(query.rule, n),
+        query.total,
+        query.horizon,
+        query.rate,
+        query.threshold,
+        query.n_rounds,
+        query.n_asked - n,
+    )
+
+
+@overlook.of(BudgetState)
+def budget_overlook(query: BudgetState, n: int) -> BudgetState:
+    return BudgetState(
+        overlook(query.rule, n),
+        query.total,
+        query.horizon,
+        query.rate,
+        query.threshold,
+        query.n_rounds,
+        query.n_asked,
+    )
