@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import MISSING, fields
 
 import pytest
 
@@ -64,10 +65,11 @@ def test_what_papers_md_names_exists():
 @pytest.mark.parametrize("kind", RULES, ids=named)
 def test_every_rule_is_described_with_all_its_knobs(kind):
     described = section(DOCS / "rules.md", f"### {kind.__name__}")
-    for knob, default in kind().knobs().items():
+    for knob in fields(kind):
+        default = knob.default if knob.default is not MISSING else knob.default_factory()
         shown = f'"{default}"' if isinstance(default, str) else repr(default)
-        assert re.search(rf"`{knob}` \({re.escape(shown)}[,)]", described), (
-            f"{kind.__name__}: {knob} with its default {shown} is not described"
+        assert re.search(rf"`{knob.name}` \({re.escape(shown)}[,)]", described), (
+            f"{kind.__name__}: {knob.name} with its default {shown} is not described"
         )
 
 

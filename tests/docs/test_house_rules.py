@@ -8,7 +8,15 @@ import pytest
 from tests.docs.places import MODULES, ROOT, SOURCE
 
 LONGEST = 300
-KERNELS = ("loop.py", "single.py", "numeric/coins.py", "experts/", "power/", "tracking/")
+KERNELS = (
+    "loop.py",
+    "single.py",
+    "numeric/coins.py",
+    "experts/",
+    "power/",
+    "tracking/",
+    "experiments/gram_engine.py",
+)
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil"}
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users|mnt|opt|srv|media)/|[A-Z]:\\\\")
 WRITTEN = [

@@ -21,8 +21,8 @@ from selectron.experiments.dkm09_labels import (
     text,
 )
 from selectron.experiments.sphere import (
-    _inside,
     error,
+    inside,
     labels_by_streaming,
     labels_inside_the_band,
     points,
@@ -62,7 +62,7 @@ def test_the_band_is_drawn_as_the_whole_sphere_would_give_it(d, width):
     rng = np.random.default_rng(1)
     weights = 3.0 * points(rng, 1, d)[0]
     axis, across = weights / 3.0, points(rng, 1, d)[0]
-    ours = np.array([_inside(rng, weights, width) for _ in range(4000)])
+    ours = np.array([inside(rng, weights, width) for _ in range(4000)])
     np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1.0)
     X = points(rng, 400_000, d)
     theirs = X[np.abs(X @ axis) <= width][:4000]

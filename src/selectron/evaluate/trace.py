@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
+from selectron.estimate import Estimate
 from selectron.evaluate.certificate import Certificate, certify
+from selectron.evaluate.estimates import estimates_over_time
 from selectron.numeric.arrays import Signs, Vector
 from selectron.numeric.rows import Rows
 
@@ -86,6 +88,12 @@ class Trace:
     def certificate(self, comparator: Any = None) -> Certificate:
         """Evaluate the theorem that covers this run, beside what happened."""
         return certify(self, comparator)
+
+    def estimates(
+        self, level: float = 0.95, *, every: int | None = None, explore: float | None = None
+    ) -> list[Estimate]:
+        """Return what the asked labels said of the error over time: see `estimates_over_time`."""
+        return estimates_over_time(self, level, every=every, explore=explore)
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Any:
         """Draw the run: `selectron.evaluate.plot_curves` of this trace alone."""

@@ -81,7 +81,7 @@ def labels_inside_the_band(
         state = machine.state
         weights = hypothesis(state.update)
         first = n_labels == 1
-        x = points(rng, 1, d)[0] if first else _inside(rng, weights, state.query.threshold)
+        x = points(rng, 1, d)[0] if first else inside(rng, weights, state.query.threshold)
         sign = np.array([1 if x @ target > 0.0 else -1], np.int8)
         machine.lesson(Dense(x[np.newaxis]), sign, NO_FORECASTS, fresh=False)
         now = error(target, hypothesis(machine.state.update))
@@ -92,7 +92,7 @@ def labels_inside_the_band(
     return reached + [None] * (len(errors) - len(reached))
 
 
-def _inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
+def inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
     """Draw a point of the sphere whose margin is at most `width`."""
     d = len(weights)
     axis = weights / np.linalg.norm(weights)

@@ -1,0 +1,130 @@
+"""Labels until a learner is good enough: the first time, and for good."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.classifier import SelectiveClassifier
+from selectron.classifier.batch import pauses
+from selectron.classifier.inputs import part, read_rows, shape
+from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.classifier.machine import Machine
+from selectron.loop import Log
+from selectron.numeric.arrays import Signs
+from selectron.numeric.rows import Rows
+
+Counts = NDArray[np.int64]
+SILENT = Log.of(0)
+BLOCK = 200  # test rows judged at a time: a bad hypothesis is known after a few
+
+
+class Curve(NamedTuple):
+    """Errors on the test rows after each update, and the labels asked until then."""
+
+    labels: Counts
+    errors: Counts
+    n_labels: int  # at the end of the pass
+
+    def passage(self, most_errors: int) -> int | None:
+        """Return the labels asked when the errors were first no more than these."""
+        good = np.flatnonzero(self.errors <= most_errors)
+        return int(self.labels[good[0]]) if len(good) else None
+
+    def held(self, most_errors: int, hold: int) -> int | None:
+        """Return the labels asked when the errors were down for `hold` labels more.
+
+        A pass that ends before that has held if it ended well.
+        """
+        since: int | None = None
+        for labels, errors in zip(self.labels.tolist(), self.errors.tolist(), strict=True):
+            if since is not None and labels > since + hold:
+                return since
+            since = None if errors > most_errors else labels if since is None else since
+        return since
+
+
+def first_passage(
+    learner: SelectiveClassifier,
+    X: Any,
+    y: Any,
+    test: tuple[Any, Any],
+    error: float,
+    *,
+    seed: int = 0,
+    hold: int = 20,
+) -> Curve:
+    """Run a fresh copy of the learner until its error was held for `hold` labels.
+
+    Errors beyond those allowed are not counted to their end.
+
+    Parameters
+    ----------
+    learner : SelectiveClassifier
+        Its parameters are used; it is not changed itself.
+    X, y : rows and all their labels
+        The learner reads the labels it asks for.
+    test : (X, y)
+        Rows on which errors are counted after every update.
+    error : float
+        The share of the test rows in [0, 1] that may be wrong.
+    seed : int
+        Seed of the coins.
+    hold : int
+        Labels >= 0 for which the error has to stay down before the run ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.evaluate import first_passage
+    >>> from selectron.queries import Balanced
+    >>> from selectron.updates import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((3000, 10))
+    >>> y = X @ rng.standard_normal(10) > 0
+    >>> test = X[2000:], y[2000:]
+    >>> learner = SelectiveClassifier(Ridge(), Balanced())
+    >>> curve = first_passage(learner, X[:2000], y[:2000], test, 0.05)
+    >>> print(curve.passage(50), curve.held(50, 20))
+    54 64
+    """
+    allowed = most_errors(error, len(test[1]))
+    if hold < 0:
+        raise ValueError(f"hold must be a number of labels >= 0, got {hold}")
+    copy = SelectiveClassifier(**{**learner.get_params(), "random_state": seed})
+    rows, judged = read_rows(X), read_rows(test[0])
+    column = read_labels(y, shape(rows)[0])
+    labels = Labels(found_classes(column))
+    wanted = labels.signs(read_labels(test[1], shape(judged)[0]))
+    machine = copy._begin(rows, labels, shape(rows)[0]).machine
+    asked: list[int] = []
+    errors: list[int] = []
+    since: int | None = None
+    for _ in pauses(machine, rows, labels.signs(column), SILENT):
+        asked.append(machine.n_asked)
+        errors.append(_errors(machine, judged, wanted, allowed))
+        good = errors[-1] <= allowed
+        if since is not None and machine.n_asked >= since + hold + (not good):
+            break
+        since = None if not good else machine.n_asked if since is None else since
+    return Curve(np.array(asked, np.int64), np.array(errors, np.int64), machine.n_asked)
+
+
+def _errors(machine: Machine, rows: Rows, wanted: Signs, allowed: int) -> int:
+    """Count wrong sides, until there are more than allowed."""
+    errors = 0
+    for start in range(0, len(wanted), BLOCK):
+        stop = min(len(wanted), start + BLOCK)
+        margins = machine.margins(part(rows, start, stop), exact=False)
+        errors += int((np.where(margins > 0.0, 1, -1) != wanted[start:stop]).sum())
+        if errors > allowed:
+            break
+    return errors
+
+
+def most_errors(error: float, n_rows: int) -> int:
+    """Return how many of the rows may be wrong at this error."""
+    if not 0.0 <= error <= 1.0:
+        raise ValueError(f"error is a share of the test rows in [0, 1], got {error}")
+    return int(error * n_rows + 1e-9)  # 0.15 x 1,000 is 150, whatever the last bit says

@@ -1,0 +1,155 @@
+"""`selectron reproduce mon06-table-4.1`: on small files of its own, and slowly on the real ones."""
+
+import json
+import os
+from math import isclose
+
+import numpy as np
+import pytest
+
+from selectron.evaluate import Curve
+from selectron.experiments import EXPERIMENTS, ocr_problems
+from selectron.experiments.gram_engine import Table
+from selectron.experiments.ocr_learners import LEARNERS, LearnerJob, run_learner
+from selectron.experiments.ocr_problems import PROBLEMS, Fold, draw, folds
+from selectron.experiments.processes import in_processes
+from selectron.experiments.thesis_algorithms import (
+    ALGORITHMS,
+    Algorithm,
+    Setting,
+    _cost,
+    halving,
+    run_algorithm,
+    tune,
+)
+from selectron.experiments.thesis_runs import LABELS, efficiency, learning
+from selectron.experiments.thesis_table import BEST, COMPARISONS, TABLE, significance
+from tests.experiments.digits import write_digits
+
+TABLE_4_1 = EXPERIMENTS["mon06-table-4.1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("digits")
+    write_digits(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SELECTRON_DATA", str(folder))
+        ocr_problems._read.cache_clear()
+        yield folder
+    ocr_problems._read.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def result(folder):
+    ticks = []
+    found = TABLE_4_1.run(1, lambda: ticks.append(1))
+    assert len(ticks) == TABLE_4_1.steps(1)
+    return found
+
+
+def test_a_cell_for_every_algorithm_and_problem(result):
+    names = [digits.name for digits in PROBLEMS]
+    found = [(cell["algorithm"], cell["problem"]) for cell in result["cells"]]
+    assert found == [(algorithm, name) for algorithm in ALGORITHMS for name in names]
+    for cell in result["cells"]:
+        assert len(cell["reached"]) == len(cell["held"]) == 10
+        there = [labels for labels in cell["reached"] if labels is not None]
+        assert cell["reach"] == len(there) / 10
+        if there:
+            assert isclose(cell["mean"], np.mean(there))
+            assert isclose(cell["ratio_to_thesis"] * cell["thesis_mean"], cell["mean"])
+    learners = [(c["learner"], c["seed"]) for c in result["learners"]]
+    assert set(learners) == {(n, 1) for n in LEARNERS} | {("default", s) for s in (1, 2, 3)}
+    assert len(learners) == 7 * 8
+    assert json.loads(json.dumps(result)) == json.loads(json.dumps(result, allow_nan=False))
+
+
+def test_processes_find_what_this_one_finds(result):
+    runs = run_learner(LearnerJob("default, hard", 6, 1, 1))
+    found = next(c for c in result["learners"]
+                 if c["learner"] == "default, hard" and c["problem"] == "USPS 147vAll")  # fmt: skip
+    assert (found["reached"], found["held"]) == runs
+    assert found["ratio_to_best_of_thesis"] == found["mean"] / BEST[6]
+
+
+def test_text_and_picture(result, tmp_path):
+    shown = TABLE_4_1.text(result)
+    near = sum(c["ratio_to_thesis"] is not None and 1 / 1.5 <= c["ratio_to_thesis"] <= 1.5
+               for c in result["cells"])  # fmt: skip
+    assert f"{near} of 42 cells within 1.5x of the thesis" in shown
+    for word in (*ALGORITHMS, *LEARNERS, "28.0 / ", "not significant / ", "USPS 147vAll (0.1)"):
+        assert word in shown
+    TABLE_4_1.plot(result, tmp_path / "figures.png")
+    assert (tmp_path / "figures.png").stat().st_size > 20_000
+
+
+def test_the_best_setting_is_that_of_a_search_by_hand(folder):
+    digits = PROBLEMS[4]
+    hold_out, _ = draw(digits, 1)
+    table, used = Table.of(hold_out), list(folds(digits, len(hold_out.signs), 1, 1))
+    algorithm = Algorithm((0.3, 1.0), halving, (1, 4, 16))
+    costs, n_never = {}, 0
+    for rate in (0.3, 1.0):
+        for patience in (1, 4, 16):
+            cost = 0
+            for fold in used:
+                curve = run_algorithm(algorithm, Setting(rate, patience), table, fold)
+                good = [k for k, e in zip(curve.labels, curve.errors, strict=True)
+                        if e <= 0.15 * len(fold.test) + 1e-9]  # fmt: skip
+                cost += good[0] if good else 5 * len(fold.train)
+                n_never += not good
+            costs[rate, patience] = cost
+            assert _cost(algorithm, Setting(rate, patience), table, used, digits.error) == cost
+    assert n_never > 0
+    assert len(set(costs.values())) > 3
+    assert tune(algorithm, table, used, digits.error) == min(costs, key=costs.get)
+
+
+def test_curves_for_the_figures():
+    curves = [Curve(np.array([1, 3, 7]), np.array([5, 2, 4]), 9),
+              Curve(np.array([1, 4]), np.array([3, 1]), 6)]  # fmt: skip
+    used = [Fold(np.arange(3), np.arange(10), 0)] * 2
+    to_accuracy = dict(zip([0.8, 0.9, 1.0], [efficiency(curves, used)[k] for k in (0, 20, 40)],
+                           strict=True))  # fmt: skip
+    assert to_accuracy == {0.8: (3 + 4) / 2, 0.9: None, 1.0: None}
+    errors = learning(curves, used)
+    assert LABELS[:8] == (1, 2, 3, 4, 5, 6, 7, 8)
+    np.testing.assert_allclose(errors[:8], [0.4, 0.4, 0.25, 0.15, 0.15, 0.15, 0.25, 0.25])
+
+
+@pytest.mark.parametrize(("fewer", "more", "p"), COMPARISONS)
+def test_the_thesis_found_its_p_values_so(fewer, more, p):
+    found = significance(*([mean for mean, _ in TABLE[name]] for name in (fewer, more)))
+    assert found > 0.05 if p is None else round(found, 4) == pytest.approx(p, abs=1.01e-4)
+
+
+def square_root(value):
+    return value**0.5 if value >= 0 else 1 / 0
+
+
+def test_jobs_come_back_in_their_order():
+    ticks = []
+    assert in_processes(square_root, [9.0, 4.0, 1.0], lambda: ticks.append(1)) == [3.0, 2.0, 1.0]
+    assert len(ticks) == 3
+    with pytest.raises(ZeroDivisionError):
+        in_processes(square_root, [4.0, -1.0, 1.0], lambda: None)
+
+
+@pytest.mark.slow
+def test_the_table_of_the_thesis():
+    if not os.environ.get("SELECTRON_DATA"):
+        pytest.skip("SELECTRON_DATA is not set")
+    ocr_problems._read.cache_clear()
+    result = TABLE_4_1.run(None, lambda: None)
+    ratios = np.array([cell["ratio_to_thesis"] for cell in result["cells"]])
+    factors = np.maximum(ratios, 1.0 / ratios)
+    assert (factors <= 1.5).sum() >= 34
+    assert (factors <= 2.0).sum() >= 40
+    assert all(cell["reach"] == 1.0 for cell in result["learners"])
+    held = {c["problem"]: c["held_mean"] for c in result["cells"]
+            if c["algorithm"] == "CBGZ + Perceptron"}  # fmt: skip
+    for cell in result["learners"]:
+        assert cell["ratio_to_best_of_thesis"] <= (0.6 if "O(d)" in cell["learner"] else 0.5)
+        if cell["learner"].startswith("default"):
+            assert cell["held_mean"] <= 0.33 * held[cell["problem"]]
