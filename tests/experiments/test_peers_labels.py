@@ -58,6 +58,14 @@ def test_vowpal_wabbit_decides_by_the_weights_we_read():
     twin.finish()
 
 
+def test_vowpal_wabbit_learns_what_it_asks_for_and_no_more():
+    pytest.importorskip("vowpalwabbit")
+    rows, signs = stream()
+    found = list(vowpal_wabbit(rows, signs, 3, 1e-6))
+    assert 5 < len(found) < 250
+    assert all((a.weights != b.weights).any() for a, b in pairwise(found))
+
+
 def test_the_svm_asks_for_the_row_nearest_to_it():
     rows, signs = stream(60)
     both = int(np.argmax(signs != signs[0]))

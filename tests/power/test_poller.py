@@ -224,7 +224,9 @@ def test_a_loop_that_does_not_observe_is_told_so():
 
 
 @pytest.mark.parametrize(
-    ("draw", "bar"), [(poisson, 1.1), (on_off, 1.0), (bursts, 1.0)], ids=lambda x: str(x)
+    ("draw", "bar"),
+    [(poisson, 1.1), (on_off, 1.0), (bursts, 1.0)],
+    ids=["poisson", "on-off", "bursts"],
 )
 def test_it_is_as_cheap_as_the_best_fixed_interval(draw, bar):
     arrivals = draw(29)  # a seed that neither chose nor judges anything

@@ -36,7 +36,7 @@ def vowpal_wabbit(rows: Matrix, signs: Signs, seed: int, mellowness: float) -> I
             cells = " ".join(f"{i}:{x[i]:.9g}" for i in np.flatnonzero(x))
             example = learner.example(f"{sign} | {cells}")
             learner.learn(example)
-            asked = example.get_simplelabel_label() != 0  # a label not asked is wiped out
+            asked = example.get_simplelabel_label() == sign  # a label not asked is wiped out
             learner.finish_example(example)
             if asked:
                 n_labels += 1
