@@ -110,3 +110,15 @@ def test_a_failed_save_leaves_the_old_file(saved, monkeypatch):
         save_experts(LearnAlpha(2, horizon=5), saved)
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
+
+
+@pytest.mark.parametrize("changed", [b'"versiom"', b'"version":"0"', b'"version":"x"'])
+def test_a_file_without_its_version_is_damaged(tmp_path, changed):
+    path = tmp_path / "experts"
+    save_experts(LearnAlpha(3, horizon=50), path)
+    whole = path.read_bytes()
+    kept = b'"version"' if changed == b'"versiom"' else b'"version":"1"'
+    assert whole.count(kept) == 1
+    path.write_bytes(whole.replace(kept, changed))
+    with pytest.raises(ValueError, match="damaged: it has no version"):
+        load_experts(path)

@@ -234,3 +234,13 @@ def test_it_is_as_cheap_as_the_best_fixed_interval(draw, bar):
     cost = replay(poller, *arrivals).cost(1.0, 0.03)
     best = best_fixed_interval(*arrivals, (1.0, 0.03), [2.0**k for k in range(12)])
     assert cost <= bar * best.cost
+
+
+def test_the_state_is_strict_json():
+    poller = AdaptivePoller(min_interval=0.01, max_interval=1.0, poll_cost=1.0, delay_cost=1.0)
+    poller.next()
+    poller.observe(3, elapsed=0.02)
+    written = json.dumps(poller.state(), allow_nan=False)
+    again = AdaptivePoller.from_state(json.loads(written))
+    assert again.state() == poller.state()
+    assert again.next() == poller.next()

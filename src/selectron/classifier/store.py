@@ -103,13 +103,15 @@ def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise DamagedFile(f"{path} is truncated or not a learner's file: {error}") from None
     if metadata.get("format") != FORMAT:
         raise DamagedFile(f"{path} is a safetensors file, but not one of a selectron learner")
-    version = int(metadata["version"])
-    if version > VERSION:
+    version = metadata.get("version", "")
+    if not version.isdecimal() or int(version) < 1:
+        raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
+    if int(version) > VERSION:
         raise DamagedFile(
             f"{path} has format version {version}, and this selectron reads up to {VERSION}: "
             "install a newer one"
         )
-    if metadata.get("sha256") != _checksum(tensors, metadata["learner"]):
+    if metadata.get("sha256") != _checksum(tensors, metadata.get("learner", "")):
         raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
     return tensors, json.loads(metadata["learner"])
 

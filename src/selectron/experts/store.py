@@ -70,9 +70,12 @@ def load_experts(path: str | Path) -> Mixture:
         raise DamagedFile(f"{path} is truncated or not a file of experts: {error}") from None
     if metadata.get("format") != FORMAT:
         raise DamagedFile(f"{path} is a safetensors file, but not one of selectron's experts")
-    if int(metadata["version"]) > VERSION:
+    version = metadata.get("version", "")
+    if not version.isdecimal() or int(version) < 1:
+        raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
+    if int(version) > VERSION:
         raise DamagedFile(
-            f"{path} has format version {metadata['version']}, and this selectron reads up to "
+            f"{path} has format version {version}, and this selectron reads up to "
             f"{VERSION}: install a newer one"
         )
     kind = metadata.get("kind", "")

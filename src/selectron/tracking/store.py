@@ -122,12 +122,15 @@ def _read_checked(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise DamagedFile(f"{path} is truncated or not a tracker's file: {error}") from None
     if metadata.get("format") != FORMAT:
         raise DamagedFile(f"{path} is a safetensors file, but not one of a tracker")
-    if int(metadata["version"]) > VERSION:
+    version = metadata.get("version", "")
+    if not version.isdecimal() or int(version) < 1:
+        raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
+    if int(version) > VERSION:
         raise DamagedFile(
-            f"{path} has format version {metadata['version']}, and this selectron reads up to "
+            f"{path} has format version {version}, and this selectron reads up to "
             f"{VERSION}: install a newer one"
         )
-    if metadata.get("sha256") != _checksum(tensors, metadata["learner"]):
+    if metadata.get("sha256") != _checksum(tensors, metadata.get("learner", "")):
         raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
     return tensors, json.loads(metadata["learner"])
 

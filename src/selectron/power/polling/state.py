@@ -1,7 +1,7 @@
 """The state of a poller as plain numbers and lists, there and back, to the last bit."""
 
 from dataclasses import fields
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,15 @@ SETTINGS = dict.fromkeys(field.name for field in fields(Settings)).keys()
 
 
 def lists_of(experts: dict[str, Any]) -> dict[str, Any]:
-    """Turn arrays into lists; Python writes and reads floats exactly."""
-    return {
-        name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name, value in experts.items()
-    }
+    """Turn arrays into lists, and infinity into None, which JSON knows; floats stay exact."""
+    lists = {name: np.asarray(value).tolist() for name, value in experts.items()}
+    return {name: None if value == inf else value for name, value in lists.items()}
 
 
 def check_state(state: dict[str, Any]) -> tuple[dict[str, Any], int, float, dict[str, Any]]:
     """Return settings, polls, silence and experts, or say what is wrong."""
+    if not isinstance(state, dict):
+        raise ValueError(f"a state is a dict, got {state!r}; pass what AdaptivePoller.state() gave")
     missing = [name for name in ("settings", "n_polls", "silence", "experts") if name not in state]
     if missing:
         raise ValueError(f"state has no {missing[0]!r}; pass what AdaptivePoller.state() returned")
@@ -42,7 +42,8 @@ def experts_from_lists(lists: dict[str, Any], like: LearnAlpha) -> LearnAlpha:
         if name not in lists:
             raise ValueError(f"the experts' state has no {name!r}; it is damaged")
         shape = np.shape(value)
-        found = np.array(lists[name], dtype=np.asarray(value).dtype)
+        given = inf if lists[name] is None else lists[name]
+        found = np.array(given, dtype=np.asarray(value).dtype)
         if found.size != int(np.prod(shape)):
             raise ValueError(
                 f"{name!r} of the experts' state holds {found.size} numbers instead of "
