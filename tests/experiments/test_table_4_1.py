@@ -159,7 +159,8 @@ def test_few_labels_without_a_knob(real):
     held = {c["problem"]: c["held_mean"] for c in real["cells"]
             if c["algorithm"] == "CBGZ + Perceptron"}  # fmt: skip
     for cell in real["learners"]:
-        assert cell["ratio_to_best_of_thesis"] <= (0.6 if "O(d)" in cell["learner"] else 0.5)
+        if "O(d)" in cell["learner"]:
+            assert cell["ratio_to_best_of_thesis"] <= 0.6
         if cell["learner"].startswith("default"):
             assert cell["held_mean"] <= 0.33 * held[cell["problem"]]
         else:
@@ -167,6 +168,15 @@ def test_few_labels_without_a_knob(real):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="on 147vAll one fold of seed 1 stays a row short of the error")
+@pytest.mark.xfail(reason="on 147vAll it is 0.451 with fold seed 3", strict=True)
+def test_the_default_needs_at_most_0_45_of_the_best_cell(real):
+    defaults = [c for c in real["learners"] if c["learner"].startswith("default")]
+    assert all(cell["ratio_to_best_of_thesis"] <= 0.45 for cell in defaults)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    reason="on 147vAll one fold of seed 1 stays a row short of the error", strict=True
+)
 def test_every_run_of_the_default_reaches_the_error(real):
     assert all(cell["reach"] == 1.0 for cell in real["learners"])
