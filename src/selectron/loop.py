@@ -43,15 +43,17 @@ class Log(NamedTuple):
     """Where a pass writes what happened, if anybody wants to know."""
 
     kept: bool
+    exact: bool  # whether rounds that are not asked need their exact forecasts and odds too
     forecasts: Matrix  # (n, 4): margin, unit, norm, variance
     probabilities: Vector
     asked: NDArray[np.bool_]
     updated: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, n: int) -> "Log":
+    def of(cls, n: int, *, exact: bool = True) -> "Log":
         """Make room for n rounds; none keeps nothing."""
-        return cls(n > 0, np.zeros((n, 4)), np.zeros(n), np.zeros(n, bool), np.zeros(n, bool))
+        flags = np.zeros(n, bool), np.zeros(n, bool)
+        return cls(n > 0, exact and n > 0, np.zeros((n, 4)), np.zeros(n), *flags)
 
     def part(self, start: int, stop: int) -> "Log":
         return self._replace(
@@ -94,7 +96,7 @@ def compiled_pass(bodies: str) -> Kernel:
             probability = 0.0
             if ready(scaling):
                 probability = ask_probability(query, z, forecast)
-                if not forecast.exact and (log.kept or coins[t] < probability):
+                if not forecast.exact and (log.exact or coins[t] < probability):
                     forecast = predict(update, z, forecast)
                     probability = ask_probability(query, z, forecast)
             if not isfinite(forecast.margin):

@@ -17,6 +17,7 @@ from selectron.classifier.inputs import (
     unit_length,
 )
 from selectron.classifier.labels import Labels
+from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.one_row import OneRow, one_row
 from selectron.classifier.parameters import Parameters
@@ -39,6 +40,9 @@ class Lifecycle(Parameters):
     query: Any
     fit_intercept: bool
     random_state: Any
+    explore: float | None
+    window: int | None
+    stop_when: str | None
     n_features_in_: int
     feature_names_in_: Any
     _run: Run | None = None
@@ -66,7 +70,9 @@ class Lifecycle(Parameters):
                 f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                 stacklevel=3,
             )
-        return Run(Machine(rules, d, rows.values.dtype, seed_of(self.random_state)), labels)
+        rules, ledger = with_ledger(rules, self.explore, self.window, self.stop_when)
+        seed = seed_of(self.random_state)
+        return Run(Machine(rules, d, rows.values.dtype, seed, ledger), labels)
 
     def _adopt(self, run: Run, X: Any = None) -> None:
         if self._run is run:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.inputs import n_bytes, part, shape
+from selectron.classifier.ledger import Ledger
 from selectron.classifier.rules import Rules
 from selectron.loop import (
     DONE,
@@ -24,6 +25,7 @@ from selectron.numeric.scalars import numbers_of, pack, unpack
 from selectron.protocol import expire, overlook
 
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
+NEVER = 1.0  # a coin that lies below no odds
 
 
 class Snapshot(NamedTuple):
@@ -32,6 +34,7 @@ class Snapshot(NamedTuple):
     arrays: list[Any]
     numbers: Vector
     counts: tuple[int, int, bool]
+    ledger: dict[str, Any] | None
 
 
 class Stop(NamedTuple):
@@ -44,12 +47,22 @@ class Stop(NamedTuple):
 class Machine:
     """The states of three rules at width d, and coins from a seed."""
 
-    def __init__(self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int) -> None:
+    ledger: Ledger | None = None  # kept if the error is to be estimated
+
+    def __init__(
+        self,
+        rules: Rules,
+        d: int,
+        dtype: np.dtype[Any],
+        seed: int,
+        ledger: Ledger | None = None,
+    ) -> None:
         width = rules.scaling.width(d)
         self.rules = rules
         self.d = d
         self.dtype = dtype
         self.seed = seed
+        self.ledger = ledger
         self.n_seen = 0
         self.waits = False  # for the label of a row that the scaling has taken in already
         self.n_asked = 0
@@ -77,13 +90,16 @@ class Machine:
 
     def snapshot(self) -> Snapshot:
         counts = self.n_seen, self.n_asked, self.waits
-        return Snapshot([a.copy() for a in self.arrays()], self.numbers.copy(), counts)
+        entries = None if self.ledger is None else self.ledger.state()
+        return Snapshot([a.copy() for a in self.arrays()], self.numbers.copy(), counts, entries)
 
     def restore(self, snapshot: Snapshot) -> None:
         for now, before in zip(self.arrays(), snapshot.arrays, strict=True):
             now[...] = before
         self.numbers[:] = snapshot.numbers
         self.n_seen, self.n_asked, self.waits = snapshot.counts
+        if self.ledger is not None and snapshot.ledger is not None:
+            self.ledger.restore(snapshot.ledger)
 
     def outweighs(self, rows: Rows) -> bool:
         """Tell whether a snapshot would cost more than looking through the rows."""
@@ -102,15 +118,22 @@ class Machine:
         """Run the pass from row `first` on, until its end or until it has to stop."""
         n, _ = shape(rows)
         kernel = compiled_pass(self.bodies)
+        ledger = self.ledger
+        if ledger is not None:
+            ledger.skip_to(self.n_seen)
         origin = self.n_seen - first
         absorbed = first + self.waits
         position, status = first, DONE
         room = np.empty(min(n, CHUNK))
         while position < n and status == DONE:
             start = position
-            stop = min(n, start + CHUNK)
+            stop = min(n, start + (CHUNK if ledger is None else ledger.stretch()))
             tossed = toss(self.seed, origin + start, room[: stop - start])
             piece = log.part(start, stop)
+            if ledger is not None:
+                piece = piece if log.kept else Log.of(stop - start, exact=False)
+                if ledger.met_at is not None:
+                    tossed[:] = NEVER
             moved, status, n_asked = kernel(
                 self.learner,
                 self.numbers,
@@ -125,6 +148,8 @@ class Machine:
             position = start + moved
             self.n_seen = origin + position
             self.n_asked += int(n_asked)
+            if ledger is not None:
+                ledger.enter(piece.part(0, moved), labels[start:position] if teach else None)
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.classifier.machine import NEVER
 from selectron.classifier.row_forms import COLUMN, NO_COLUMNS, Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
@@ -106,7 +107,8 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
         if new:
             machine.n_seen += 1
             machine.n_asked += 1
-        else:
+        elif ticket is not None:
+            bench.run.enter_answer(tickets.waiting[ticket], sign)
             tickets.answer(ticket, machine.n_seen)
 
     return learn
@@ -114,15 +116,18 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
 
 def _asker(bench: Bench) -> Callable[[Any], Ask]:
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    toss, told = _Coins(bench.run), np.zeros(5)
+    toss, told, ledger = _Coins(bench.run), np.zeros(5), machine.ledger
     play = _handed_over(bench, bench.entry(compiled_ask(machine.bodies), 0.5, told))
 
     def ask(x: Any) -> Ask:
         if tickets.fresh_from < tickets.n_asked:
             bench.run.look_for_overdue()
-        coin = toss()
+        if ledger is not None:
+            ledger.skip_to(machine.n_seen)
+        stopped = ledger is not None and ledger.met_at is not None
+        coin = NEVER if stopped else toss()
         margin = play(x, coin, told)
-        probability = float(told[4])
+        probability = 0.0 if stopped else float(told[4])
         asked = coin < probability
         ticket = -1
         if asked:
@@ -132,6 +137,8 @@ def _asker(bench: Bench) -> Callable[[Any], Ask]:
                 np.array(values), kept, told[:4].copy(), probability, machine.n_seen
             )
             ticket = tickets.keep(question)
+        if ledger is not None:
+            ledger.enter_one(probability, asked=asked)
         machine.n_seen += 1
         machine.n_asked += asked
         tickets.just_asked = ticket if asked else None

@@ -1,6 +1,6 @@
 """One learner on one stream: its machine, its classes, and the questions that wait."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from selectron.classifier.batch import Given, consult, learn_batch, refusal, vet
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
-from selectron.classifier.tickets import Tickets
+from selectron.classifier.tickets import Question, Tickets
 from selectron.loop import DONE, Log
 from selectron.numeric.arrays import Matrix, Signs
 from selectron.numeric.rows import Rows
@@ -74,9 +74,25 @@ class Run:
                 self.lesson(
                     rows, np.array([sign], np.int8), question.forecast[np.newaxis], fresh=False
                 )
+                self.enter_answer(question, sign)
                 self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
+
+    def enter_answer(self, question: Question, sign: float) -> None:
+        """Let the estimate of the error know the answer, if there is one."""
+        if self.machine.ledger is not None:
+            self.machine.ledger.answer(question.round, question.forecast[0], sign)
+
+    def forget(self, tickets: Iterable[Any]) -> int:
+        """Give up questions that still wait, and return how many there were."""
+        still = {int(t): question for t in tickets if (question := self.tickets.question(t))}
+        for ticket, question in still.items():
+            self.tickets.settle(ticket)
+            if self.machine.ledger is not None:
+                self.machine.ledger.give_up(question.round)
+        self.machine.give_up(len(still))
+        return len(still)
 
     def lesson(self, rows: Rows, signs: Signs, asked_with: Matrix, *, fresh: bool) -> None:
         """Learn labels that come outside a pass."""

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from selectron.classifier import Ask, SelectiveClassifier
 from selectron.classifier.inputs import row_values, shape
@@ -13,6 +12,7 @@ from selectron.classifier.run import NO_FORECASTS, Run
 from selectron.classifier.seeds import seed_of
 from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Csr, Rows
+from selectron.tracking.answers import paired
 from selectron.tracking.machines import begin_machine, read_query
 from selectron.tracking.store import save
 
@@ -81,6 +81,10 @@ class TrackingClassifier(SelectiveClassifier):
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
         return self._started().labels.names(self._margins(_as_rows(x), exact=True))[0]
+
+    def tell(self, tickets: Any, labels: Any) -> int:
+        """Teach answers to questions of `ask`, as in `SelectiveClassifier`; return how many."""
+        return self._started().tell(paired(tickets, labels))
 
     def ask_one(self, x: Any) -> Ask:
         """Play a round on one row: predict, and say whether its label is worth asking for."""
@@ -155,10 +159,10 @@ class TrackingClassifier(SelectiveClassifier):
 
 def _as_rows(x: Any) -> Any:
     """Return a row as a table of one row."""
-    if hasattr(x, "tocsr"):
-        return x if x.ndim == 2 else x.reshape(1, -1)
-    row: NDArray[Any] = np.asarray(x)
-    return row[np.newaxis] if row.ndim == 1 else row
+    row: Any = x if hasattr(x, "tocsr") else np.asarray(x)
+    if row.ndim == 0 or (row.ndim > 1 and row.shape[0] != 1):
+        raise ValueError(f"one row is wanted, got an array of shape {row.shape}: pass a 1D array")
+    return row.reshape(1, -1) if row.ndim == 1 else row
 
 
 def _numbers_and_columns(row: Rows) -> tuple[Vector, Any]:
