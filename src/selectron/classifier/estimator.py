@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.lifecycle import Lifecycle
+from selectron.classifier.one_row import Moved
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
@@ -19,7 +20,7 @@ from selectron.scalings import Intercept, Raw
 
 
 class SelectiveClassifier(Lifecycle):
-    """Learn two classes from a stream, asking for as few labels as possible.
+    """Learn classes from a stream, asking for as few labels as possible.
 
     Without arguments there is no knob to set: inputs are centred online, every label asked teaches
     a ridge regression (in O(d) above 4,096 features), and labels are asked below a threshold that
@@ -125,8 +126,12 @@ class SelectiveClassifier(Lifecycle):
         return self
 
     def decision_function(self, X: Any) -> Vector:
-        """Return the margin of every row; positive means `classes_[1]`."""
-        return self._margins(X, exact=True)
+        """Return the margin of every row, positive for `classes_[1]`; of more, a score a class.
+
+        The largest score is predicted, of equal ones that of the first class.
+        """
+        margins: Vector = self._margins(X, exact=True)
+        return margins
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row."""
@@ -137,7 +142,7 @@ class SelectiveClassifier(Lifecycle):
                 "no label has been learnt yet, so there is no class to predict; the default "
                 "learner watches 50 rows before it asks for the first one"
             )
-        return labels.names(margins)
+        return labels.names(margins.argmax(axis=1) if labels.many else margins)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose class is predicted right."""
@@ -167,6 +172,7 @@ class SelectiveClassifier(Lifecycle):
         int
             How many of the answers were new.
         """
+        self._row_class = None
         if np.ndim(tickets) == 0:
             return self._started().tell([(tickets, labels)])
         if len(tickets) != len(labels):
@@ -213,6 +219,8 @@ class SelectiveClassifier(Lifecycle):
                 self._learn_row(x, y)
             else:
                 self._thin(x).learn(x, y)
+        except Moved:
+            self._thin(x).learn(x, y)
         except ValueError:
             self._drop_if_empty()
             raise
@@ -246,18 +254,18 @@ class SelectiveClassifier(Lifecycle):
     @property
     def coef_(self) -> Matrix:
         weights, d = self._separator()
-        return weights[np.newaxis, :d].copy()
+        return weights[:, :d].copy()
 
     @property
     def intercept_(self) -> Vector:
         weights, d = self._separator()
-        return weights[d:].copy() if len(weights) > d else np.zeros(1)
+        return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
 
-    def _separator(self) -> tuple[Vector, int]:
+    def _separator(self) -> tuple[Matrix, int]:
         machine = self._started(AttributeError).machine
         if not isinstance(machine.rules.scaling, Raw | Intercept):
             raise AttributeError(
                 f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
                 "are no coefficients; use decision_function"
             )
-        return hypothesis(machine.state.update), machine.d
+        return np.atleast_2d(hypothesis(machine.state.update)), machine.d

@@ -21,10 +21,9 @@ from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.one_row import OneRow, one_row
 from selectron.classifier.parameters import Parameters
 from selectron.classifier.rules import choose_rules
-from selectron.classifier.run import Run
+from selectron.classifier.run import Run, Wishes
 from selectron.classifier.seeds import seed_of
 from selectron.loop import NOT_FINITE, UNSOUND
-from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Csr, Rows
 
 # Bound to compiled code: made anew after a copy.
@@ -60,19 +59,22 @@ class Lifecycle(Parameters):
             d=d,
             sparse=isinstance(rows, Csr),
             rows=n,
+            n_classes=len(labels.classes),
         )
         if rules.update.UNIT_ROWS and not unit_length(rows):
             warn(
                 f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                 stacklevel=3,
             )
-        return Run(Machine(rules, d, rows.values.dtype, seed_of(self.random_state)), labels)
+        seed, n_classes = seed_of(self.random_state), max(2, len(labels.classes))
+        machine = Machine(rules, d, rows.values.dtype, seed, n_classes)
+        return Run(machine, labels, Wishes(self.update, self.query))
 
     def _adopt(self, run: Run, X: Any = None) -> None:
+        self._row_class = None  # a class may have joined: the thin path is bound to a machine
         if self._run is run:
             return
         self._run = run
-        self._row_class = None
         self.n_features_in_ = run.machine.d
         names = feature_names(X)
         if names is not None:
@@ -114,11 +116,13 @@ class Lifecycle(Parameters):
 
             _check_feature_names(self, X, reset=False)
 
-    def _margins(self, X: Any, *, exact: bool) -> Vector:
+    def _margins(self, X: Any, *, exact: bool) -> Any:
+        """Return the margins of two classes, or the scores of more."""
         machine = self._started().machine
         rows = self._read_more(X)
-        margins = machine.margins(rows, exact=exact)
-        for t in np.flatnonzero(~np.isfinite(margins)):
+        margins: Any = machine.scores(rows) if machine.many else machine.margins(rows, exact=exact)
+        broken = ~np.isfinite(margins)
+        for t in np.flatnonzero(broken.any(axis=1) if machine.many else broken):
             if outside(rows) is not None:
                 raise refusal(machine, rows, Stop(int(t), UNSOUND))
             if not all_finite(part(rows, int(t), int(t) + 1)):

@@ -6,6 +6,7 @@ import numpy as np
 
 from selectron.classifier.inputs import n_bytes, part, shape
 from selectron.classifier.rules import Rules
+from selectron.forecasts import MANY, TWO
 from selectron.loop import (
     DONE,
     LABEL_NEEDED,
@@ -15,9 +16,10 @@ from selectron.loop import (
     compiled_lesson,
     compiled_margins,
     compiled_pass,
+    compiled_scores,
     rules_digest,
 )
-from selectron.numeric.arrays import Matrix, Signs, Vector
+from selectron.numeric.arrays import Codes, Matrix, Vector
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, pack, unpack
@@ -44,7 +46,12 @@ class Stop(NamedTuple):
 class Machine:
     """The states of three rules at width d, and coins from a seed."""
 
-    def __init__(self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int) -> None:
+    n_classes = 2
+    paid = False  # the label that is waited for: it is asked whatever the coin says now
+
+    def __init__(
+        self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int, n_classes: int = 2
+    ) -> None:
         width = rules.scaling.width(d)
         self.rules = rules
         self.d = d
@@ -53,10 +60,13 @@ class Machine:
         self.n_seen = 0
         self.waits = False  # for the label of a row that the scaling has taken in already
         self.n_asked = 0
+        self.n_classes = n_classes
         self.learner = Learner(
             rules.scaling.begin(d, dtype),
-            rules.update.begin(width, dtype),
-            rules.query.begin(width),
+            rules.update.many(width, dtype, n_classes)
+            if self.many
+            else rules.update.begin(width, dtype),
+            rules.query.many(width, n_classes) if self.many else rules.query.begin(width),
         )
         self.numbers = np.array(numbers_of(self.learner))
         self.bodies = rules_digest(self.learner)
@@ -65,6 +75,19 @@ class Machine:
         """Take arrays over from a pickle; those mapped from a file are copied, to be changed."""
         self.__dict__.update(state)
         self.learner = _writable(self.learner)
+
+    @property
+    def many(self) -> bool:
+        return self.n_classes > 2
+
+    @property
+    def code_type(self) -> Any:
+        """The type of labels in the loop: a sign, or the number of a class."""
+        return np.int32 if self.many else np.int8
+
+    def log(self, n: int) -> Log:
+        """Make room for n rounds to be written down."""
+        return Log.of(n, MANY if self.many else TWO)
 
     @property
     def state(self) -> Learner:
@@ -92,7 +115,7 @@ class Machine:
     def run(
         self,
         rows: Rows,
-        labels: Signs,
+        labels: Codes,
         *,
         log: Log,
         first: int = 0,
@@ -110,6 +133,8 @@ class Machine:
             start = position
             stop = min(n, start + CHUNK)
             tossed = toss(self.seed, origin + start, room[: stop - start])
+            if self.paid:
+                tossed[0], self.paid = -1.0, False
             piece = log.part(start, stop)
             moved, status, n_asked = kernel(
                 self.learner,
@@ -138,7 +163,7 @@ class Machine:
         state = self.state
         pack(state._replace(query=overlook(state.query, n)), self.numbers)
 
-    def lesson(self, rows: Rows, labels: Signs, asked_with: Matrix, *, fresh: bool) -> int:
+    def lesson(self, rows: Rows, labels: Codes, asked_with: Matrix, *, fresh: bool) -> int:
         """Learn given labels; return the status."""
         kernel = compiled_lesson(self.bodies)
         return int(kernel(self.learner, self.numbers, rows, labels, asked_with, fresh))
@@ -150,6 +175,21 @@ class Machine:
         if kernel(self.learner, self.numbers, rows, margins, exact) != DONE:
             margins[:] = np.nan
         return margins
+
+    def scores(self, rows: Rows) -> Matrix:
+        """Return what each of many classes scores on every row; NaN if they cannot be read."""
+        scores = np.empty((shape(rows)[0], self.n_classes))
+        kernel = compiled_scores(self.bodies)
+        if kernel(self.learner, self.numbers, rows, scores) != DONE:
+            scores[:] = np.nan
+        return scores
+
+    def sides(self, rows: Rows) -> Vector:
+        """Return what predictions hang on: the sign of a number, or the number of a class."""
+        if self.many:
+            best: Vector = self.scores(rows).argmax(axis=1).astype(float)
+            return best
+        return self.margins(rows, exact=False)
 
 
 def _writable(state: Any) -> Any:

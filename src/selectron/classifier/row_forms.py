@@ -61,6 +61,11 @@ class Bench(NamedTuple):
             )
         return np.ascontiguousarray(values, self.dtype), np.ascontiguousarray(columns, COLUMN)
 
+    def kept(self, x: Any) -> tuple[Vector, Any]:
+        """Return a copy of the numbers, and the columns of a sparse row."""
+        values, columns = self.read(x)
+        return np.array(values), None if self.form is Form.DENSE else columns.astype(np.uint32)
+
     def refusal(self, values: Vector) -> ValueError:
         if not np.isfinite(values).all():
             worst = values[~np.isfinite(values)][0]

@@ -1,21 +1,44 @@
 """One learner on one stream: its machine, its classes, and the questions that wait."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.batch import Given, consult, learn_batch, refusal, vet
+from selectron.classifier.batch import Given, learn_batch, refusal
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels
-from selectron.classifier.machine import Machine, Stop
-from selectron.classifier.tickets import Tickets
+from selectron.classifier.machine import Machine, Snapshot, Stop
+from selectron.classifier.memory import Memory
+from selectron.classifier.open_classes import consult, learn_open
+from selectron.classifier.rules import choose_rules
+from selectron.classifier.tickets import Question, Tickets
+from selectron.classifier.widening import hand_over, widened, widened_forecast
 from selectron.loop import DONE, Log
-from selectron.numeric.arrays import Matrix, Signs
+from selectron.numeric.arrays import Codes, Matrix
 from selectron.numeric.rows import Rows
+from selectron.spec import UpdateRule
 
 NO_FORECASTS = np.empty((0, 4))
 SILENT = Log.of(0)
+
+
+class Wishes(NamedTuple):
+    """The rules that the user named; those left out depend on how many classes there are."""
+
+    update: Any = None
+    query: Any = None
+
+
+class Checkpoint(NamedTuple):
+    """What a refused batch of unknown classes must not have changed."""
+
+    machine: Machine
+    snapshot: Snapshot
+    classes: Any
+    memory: Memory
+    waiting: dict[int, Question]
 
 
 class Ask(NamedTuple):
@@ -31,31 +54,36 @@ class Ask(NamedTuple):
 class Run:
     """What a fit begins and a partial_fit goes on with."""
 
-    def __init__(self, machine: Machine, labels: Labels) -> None:
+    def __init__(self, machine: Machine, labels: Labels, wishes: Wishes | None = None) -> None:
         self.machine = machine
         self.labels = labels
+        self.wishes = wishes or Wishes()
         self.tickets = Tickets()
+        self.memory = Memory()
 
     def teach(self, rows: Rows, y: Any, log: Log = SILENT) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
         self.tickets.just_asked = None
         if callable(y):
-            self._consult(rows, _oracle(y), log)
-        elif self.labels.complete:
+            consult(self, rows, _oracle(y), log)
+        elif not self.labels.complete:
+            consult(self, rows, lambda t: y[t], log)
+        elif self.labels.fixed or self.labels.most:
             given = Given(y, self.labels.classes)
-            learn_batch(self.machine, rows, self.labels.signs(y), log, given=given)
+            learn_batch(self.machine, rows, self.labels.codes(y), log, given=given)
         else:
-            self._consult(rows, lambda t: y[t], log)
+            learn_open(self, rows, y, log)
 
     def ask(self, rows: Rows) -> Ask:
         self.tickets.just_asked = None
         self.look_for_overdue()
         n, first = shape(rows)[0], self.machine.n_seen
-        log = Log.of(n)
-        learn_batch(self.machine, rows, np.ones(n, np.int8), log, teach=False)
+        log = self.machine.log(n)
+        learn_batch(self.machine, rows, np.ones(n, self.machine.code_type), log, teach=False)
         tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         margins = log.forecasts[:, 0].copy()
-        return Ask(self.labels.names(margins), margins, log.probabilities, log.asked, tickets)
+        names = self.labels.names(log.sides)
+        return Ask(names, margins, log.probabilities, log.asked, tickets)
 
     def look_for_overdue(self) -> None:
         """Let the query rule know how many questions are hardly waited for any more."""
@@ -65,28 +93,107 @@ class Run:
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions; all tickets and labels are checked before any is learnt."""
         labels = self.labels.copy()
-        lessons = [(t, self.tickets.question(t), labels.sign(label)) for t, label in answers]
-        self.labels.classes = labels.classes
+        lessons = []
+        for ticket, label in answers:
+            lessons.append((ticket, self.tickets.question(ticket), label))
+            labels.code(label)
+        self._check_room(labels)
         learnt = 0
-        for ticket, question, sign in lessons:
+        for ticket, question, label in lessons:
+            code = self.admit(label)
             if question is not None and int(ticket) in self.tickets.waiting:
-                rows = question.rows(self.machine.d)
-                self.lesson(
-                    rows, np.array([sign], np.int8), question.forecast[np.newaxis], fresh=False
-                )
+                # The question may have been widened since.
+                question = self.tickets.waiting[int(ticket)]
+                rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
+                self.lesson(rows, np.array([code], self.machine.code_type), told, fresh=False)
+                self.remember(rows, code)
                 self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
 
-    def lesson(self, rows: Rows, signs: Signs, asked_with: Matrix, *, fresh: bool) -> None:
+    def lesson(self, rows: Rows, codes: Codes, asked_with: Matrix, *, fresh: bool) -> None:
         """Learn labels that come outside a pass."""
-        status = self.machine.lesson(rows, signs, asked_with, fresh=fresh)
+        status = self.machine.lesson(rows, codes, asked_with, fresh=fresh)
         if status != DONE:
             raise refusal(self.machine, rows, Stop(0, status))
 
-    def _consult(self, rows: Rows, label_of: Callable[[int], Any], log: Log) -> None:
-        vet(self.machine, rows)
-        consult(self.machine, rows, lambda t: self.labels.sign(label_of(t)), log)
+    def admit(self, label: Any) -> float:
+        """Return the number of a label; a class that is new joins, the machine with it."""
+        if self.labels.knows(label):
+            return self.labels.code(label)
+        labels = self.labels.copy()
+        code = labels.code(label)
+        if len(labels.classes) > max(2, len(self.labels.classes)):
+            self._check_room(labels)
+            self._widen(len(labels.classes))
+        self.labels.classes = labels.classes
+        return code
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a third class may come that has to be taught what the two were told."""
+        labels = self.labels
+        two = not (labels.fixed or labels.most or self.machine.many)
+        return two and _has_many(self.wishes.update)
+
+    def remember(self, row: Rows, code: float) -> None:
+        if self.remembers:
+            self.memory.keep_row(row, code)
+
+    def remember_asked(self, rows: Rows, codes: Codes, log: Log) -> None:
+        if self.remembers:
+            self.memory.keep_asked(rows, codes, log)
+
+    def checkpoint(self) -> Checkpoint:
+        machine, tickets = self.machine, self.tickets
+        return Checkpoint(
+            machine,
+            machine.snapshot(),
+            self.labels.classes,
+            self.memory.copy(),
+            tickets.waiting.copy(),
+        )
+
+    def back_to(self, before: Checkpoint) -> None:
+        self.machine, self.labels.classes, self.memory = (
+            before.machine,
+            before.classes,
+            before.memory,
+        )
+        self.machine.restore(before.snapshot)
+        self.tickets.waiting = before.waiting
+
+    def _check_room(self, labels: Labels) -> None:
+        """Refuse a third class before anything changes if the update rule knows only two."""
+        if labels.many and not _has_many(self.wishes.update):
+            self.wishes.update.many(self.machine.d, self.machine.dtype, len(labels.classes))
+
+    def _widen(self, n_classes: int) -> None:
+        narrow = self.machine
+        if narrow.many:
+            self.machine = widened(narrow, narrow.rules, n_classes)
+            return
+        rules = choose_rules(
+            narrow.rules.scaling,
+            *self.wishes,
+            fit_intercept=False,
+            d=narrow.d,
+            n_classes=n_classes,
+        )
+        wider = widened(narrow, rules, n_classes)
+        query = deepcopy(wider.state.query)
+        for rows, classes in self.memory.batches(narrow.d):
+            wider.lesson(rows, classes, NO_FORECASTS, fresh=False)
+        if rules.query == narrow.rules.query:  # it has seen these labels already
+            hand_over(wider, wider.state._replace(query=query))
+        self.machine, self.memory = wider, Memory()
+        for number, question in self.tickets.waiting.items():
+            told = widened_forecast(question.forecast)
+            self.tickets.waiting[number] = question._replace(forecast=told)
+
+
+def _has_many(update: Any) -> bool:
+    return update is None or type(update).many is not UpdateRule.many
 
 
 def _oracle(y: Callable[[Any], Any]) -> Callable[[int], Any]:

@@ -11,13 +11,14 @@ import numpy as np
 from selectron import queries, scalings, updates
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine
+from selectron.classifier.memory import Memory
 from selectron.classifier.rules import Rules
-from selectron.classifier.run import Run
+from selectron.classifier.run import Run, Wishes
 from selectron.classifier.tickets import Question, Tickets
 from selectron.spec import Spec
 
 FORMAT = "selectron learner"
-VERSION = 1
+VERSION = 2  # 1 knew two classes
 SHELVES = {"scaling": scalings, "update": updates, "query": queries}
 
 
@@ -32,6 +33,7 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
     machine, tickets = run.machine, run.tickets
     tensors = {f"state.{k}": np.ascontiguousarray(a) for k, a in enumerate(machine.arrays())}
     tensors["numbers"] = machine.numbers
+    tensors |= run.memory.tensors()
     waiting = {}
     for number, question in tickets.waiting.items():
         tensors[f"question.{number}.values"] = question.values
@@ -46,6 +48,7 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
         "d": machine.d,
         "dtype": machine.dtype.name,
         "seed": machine.seed,
+        "n_classes": machine.n_classes,
         "counts": [machine.n_seen, machine.n_asked, machine.waits],
         "tickets": {
             "n_asked": tickets.n_asked,
@@ -75,17 +78,25 @@ def read(path: Path) -> tuple[Run, dict[str, Any]]:
     rules = Rules(
         **{name: _rule(name, described) for name, described in description["rules"].items()}
     )
-    machine = Machine(rules, description["d"], np.dtype(description["dtype"]), description["seed"])
+    machine = Machine(
+        rules,
+        description["d"],
+        np.dtype(description["dtype"]),
+        description["seed"],
+        description.get("n_classes", 2),
+    )
     for k, array in enumerate(machine.arrays()):
         array[...] = tensors[f"state.{k}"]
     machine.numbers[:] = tensors["numbers"]
     machine.n_seen, machine.n_asked, machine.waits = description["counts"]
-    run = Run(machine, _labels(description["classes"]))
-    run.tickets = _tickets(description["tickets"], tensors)
     params = {
         name: _rule(name, value) if name in SHELVES else value
         for name, value in description["params"].items()
     }
+    wishes = Wishes(params["update"], params["query"])
+    run = Run(machine, _labels(description["classes"]), wishes)
+    run.tickets = _tickets(description["tickets"], tensors)
+    run.memory = Memory.from_tensors(tensors)
     return run, params
 
 

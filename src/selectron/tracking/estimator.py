@@ -1,7 +1,7 @@
 """`TrackingClassifier`: several learners as experts, followed through drift."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from selectron.classifier.inputs import row_values, shape
 from selectron.classifier.labels import Labels
 from selectron.classifier.run import NO_FORECASTS, Run
 from selectron.classifier.seeds import seed_of
-from selectron.numeric.arrays import Vector
+from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Rows
 from selectron.tracking.machines import begin_machine, read_query
 from selectron.tracking.store import save
@@ -63,6 +63,8 @@ class TrackingClassifier(SelectiveClassifier):
     20000 2242 ForgettingRidge(memory=None)
     """
 
+    MANY_CLASSES: ClassVar = False
+
     def __init__(
         self,
         learners: Any = None,
@@ -93,7 +95,7 @@ class TrackingClassifier(SelectiveClassifier):
         rows = self._read_more(_as_rows(x))
         run = self._run or self._begin(rows, Labels(), None)
         labels = run.labels.copy()
-        sign = np.array([labels.sign(y)], np.int8)
+        sign = np.array([labels.code(y)], np.int8)
         ticket = run.tickets.answered_by(rows, _numbers_and_columns)
         if ticket is not None:
             run.tell([(ticket, y)])
@@ -136,7 +138,7 @@ class TrackingClassifier(SelectiveClassifier):
     def _machine(self) -> Any:
         return self._started(AttributeError).machine
 
-    def _separator(self) -> tuple[Vector, int]:
+    def _separator(self) -> tuple[Matrix, int]:
         raise AttributeError(
             "a vote of clipped margins is not linear in the row, so there are no coefficients; use "
             "decision_function"
@@ -150,7 +152,7 @@ class TrackingClassifier(SelectiveClassifier):
             self.eta,
             (shape(rows)[1], rows.values.dtype, seed_of(self.random_state)),
         )
-        return Run(machine, labels)
+        return Run(machine, labels.only_two())
 
 
 def _as_rows(x: Any) -> Any:
