@@ -172,12 +172,14 @@ class SelectiveClassifier(Lifecycle):
         int
             How many of the answers were new.
         """
-        self._row_class = None
         if np.ndim(tickets) == 0:
-            return self._started().tell([(tickets, labels)])
+            tickets, labels = [tickets], [labels]
         if len(tickets) != len(labels):
             raise ValueError(f"{len(tickets)} tickets but {len(labels)} labels: pass one for each")
-        return self._started().tell(list(zip(tickets, labels, strict=True)))
+        run = self._started()
+        learnt = run.tell(list(zip(tickets, labels, strict=True)))
+        self._unbind_if_moved(run)
+        return learnt
 
     def forget(self, tickets: Any) -> int:
         """Give up questions that will never be answered.

@@ -20,14 +20,14 @@ from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.one_row import OneRow, one_row
 from selectron.classifier.parameters import Parameters
-from selectron.classifier.rules import choose_rules
-from selectron.classifier.run import Run, Wishes
+from selectron.classifier.rules import Wishes, choose_rules
+from selectron.classifier.run import Run
 from selectron.classifier.seeds import seed_of
 from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.rows import Csr, Rows
 
 # Bound to compiled code: made anew after a copy.
-THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class")
+THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
 
 
 class Lifecycle(Parameters):
@@ -45,6 +45,7 @@ class Lifecycle(Parameters):
     _predict_row: Callable[[Any], Any]  # two of its three, a look-up nearer
     _learn_row: Callable[[Any, Any], None]
     _row_class: type | None = None
+    _bound_to: Machine | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in THIN}
@@ -71,7 +72,7 @@ class Lifecycle(Parameters):
         return Run(machine, labels, Wishes(self.update, self.query))
 
     def _adopt(self, run: Run, X: Any = None) -> None:
-        self._row_class = None  # a class may have joined: the thin path is bound to a machine
+        self._unbind_if_moved(run)
         if self._run is run:
             return
         self._run = run
@@ -81,6 +82,11 @@ class Lifecycle(Parameters):
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _unbind_if_moved(self, run: Run) -> None:
+        """Drop the thin path if a class has joined: it is bound to the machine of then."""
+        if self._row_class is not None and self._bound_to is not run.machine:
+            self._row_class = None
 
     def _started(self, error: type[Exception] | None = None) -> Run:
         if self._run is None:
@@ -138,6 +144,7 @@ class Lifecycle(Parameters):
             self._adopt(self._begin(rows, Labels(), None))
         self._row_class = x.__class__
         self._one_row = one_row(self._started(), x)
+        self._bound_to = self._started().machine
         self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         return self._one_row
 

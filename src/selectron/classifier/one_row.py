@@ -93,13 +93,13 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
     teach = _handed_over(bench, kernel)
-    remembers, memory = bench.run.remembers, bench.run.memory
+    run, remembers = bench.run, bench.run.remembers
 
     def admit(x: Any, y: Any) -> float:
         if not labels.knows(y):
             look(x)  # a row that is refused must not leave its class behind
-        code = bench.run.admit(y)
-        if bench.run.machine is not machine:
+        code = run.admit(y)
+        if run.machine is not machine:
             raise Moved
         return code
 
@@ -122,7 +122,7 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
         if margin != margin:
             teach(x, code, new)
         if remembers:
-            memory.keep(*bench.kept(x), code)
+            run.memory.keep(*bench.kept(x), code)
         if new:
             machine.n_seen += 1
             machine.n_asked += 1

@@ -23,6 +23,18 @@ class Rules(NamedTuple):
     query: Any
 
 
+class Wishes(NamedTuple):
+    """The rules that the user named; those left out depend on how many classes there are."""
+
+    update: Any = None
+    query: Any = None
+
+
+def has_many_form(update: Any) -> bool:
+    """Tell whether this update rule, or the default one, can learn more than two classes."""
+    return update is None or type(update).many is not UpdateRule.many
+
+
 def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the stream
     scaling: Any,
     update: Any,

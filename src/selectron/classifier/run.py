@@ -1,7 +1,6 @@
 """One learner on one stream: its machine, its classes, and the questions that wait."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,23 +11,15 @@ from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Snapshot, Stop
 from selectron.classifier.memory import Memory
 from selectron.classifier.open_classes import consult, learn_open
-from selectron.classifier.rules import choose_rules
+from selectron.classifier.rules import Wishes, has_many_form
 from selectron.classifier.tickets import Question, Tickets
-from selectron.classifier.widening import hand_over, widened, widened_forecast
+from selectron.classifier.widening import taught_again, widened, widened_forecast
 from selectron.loop import DONE, Log
 from selectron.numeric.arrays import Codes, Matrix
 from selectron.numeric.rows import Rows
-from selectron.spec import UpdateRule
 
 NO_FORECASTS = np.empty((0, 4))
 SILENT = Log.of(0)
-
-
-class Wishes(NamedTuple):
-    """The rules that the user named; those left out depend on how many classes there are."""
-
-    update: Any = None
-    query: Any = None
 
 
 class Checkpoint(NamedTuple):
@@ -93,17 +84,15 @@ class Run:
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions; all tickets and labels are checked before any is learnt."""
         labels = self.labels.copy()
-        lessons = []
         for ticket, label in answers:
-            lessons.append((ticket, self.tickets.question(ticket), label))
+            self.tickets.question(ticket)
             labels.code(label)
         self._check_room(labels)
         learnt = 0
-        for ticket, question, label in lessons:
+        for ticket, label in answers:
             code = self.admit(label)
-            if question is not None and int(ticket) in self.tickets.waiting:
-                # The question may have been widened since.
-                question = self.tickets.waiting[int(ticket)]
+            question = self.tickets.waiting.get(int(ticket))
+            if question is not None:
                 rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
                 self.lesson(rows, np.array([code], self.machine.code_type), told, fresh=False)
                 self.remember(rows, code)
@@ -134,7 +123,7 @@ class Run:
         """Whether a third class may come that has to be taught what the two were told."""
         labels = self.labels
         two = not (labels.fixed or labels.most or self.machine.many)
-        return two and _has_many(self.wishes.update)
+        return two and has_many_form(self.wishes.update)
 
     def remember(self, row: Rows, code: float) -> None:
         if self.remembers:
@@ -155,45 +144,24 @@ class Run:
         )
 
     def back_to(self, before: Checkpoint) -> None:
-        self.machine, self.labels.classes, self.memory = (
-            before.machine,
-            before.classes,
-            before.memory,
-        )
+        self.machine, self.memory = before.machine, before.memory
         self.machine.restore(before.snapshot)
-        self.tickets.waiting = before.waiting
+        self.labels.classes, self.tickets.waiting = before.classes, before.waiting
 
     def _check_room(self, labels: Labels) -> None:
         """Refuse a third class before anything changes if the update rule knows only two."""
-        if labels.many and not _has_many(self.wishes.update):
+        if labels.many and not has_many_form(self.wishes.update):
             self.wishes.update.many(self.machine.d, self.machine.dtype, len(labels.classes))
 
     def _widen(self, n_classes: int) -> None:
-        narrow = self.machine
-        if narrow.many:
-            self.machine = widened(narrow, narrow.rules, n_classes)
+        if self.machine.many:
+            self.machine = widened(self.machine, self.machine.rules, n_classes)
             return
-        rules = choose_rules(
-            narrow.rules.scaling,
-            *self.wishes,
-            fit_intercept=False,
-            d=narrow.d,
-            n_classes=n_classes,
-        )
-        wider = widened(narrow, rules, n_classes)
-        query = deepcopy(wider.state.query)
-        for rows, classes in self.memory.batches(narrow.d):
-            wider.lesson(rows, classes, NO_FORECASTS, fresh=False)
-        if rules.query == narrow.rules.query:  # it has seen these labels already
-            hand_over(wider, wider.state._replace(query=query))
-        self.machine, self.memory = wider, Memory()
+        self.machine = taught_again(self.machine, self.wishes, self.memory, n_classes)
+        self.memory = Memory()
         for number, question in self.tickets.waiting.items():
             told = widened_forecast(question.forecast)
             self.tickets.waiting[number] = question._replace(forecast=told)
-
-
-def _has_many(update: Any) -> bool:
-    return update is None or type(update).many is not UpdateRule.many
 
 
 def _oracle(y: Callable[[Any], Any]) -> Callable[[int], Any]:

@@ -12,8 +12,8 @@ from selectron import queries, scalings, updates
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
-from selectron.classifier.rules import Rules
-from selectron.classifier.run import Run, Wishes
+from selectron.classifier.rules import Rules, Wishes
+from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
 from selectron.spec import Spec
 

@@ -1,15 +1,19 @@
 """A machine for one class more: what it knew stays, the new class begins with zeros."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules
+from selectron.classifier.memory import Memory
+from selectron.classifier.rules import Rules, Wishes, choose_rules
 from selectron.forecasts import MANY, TWO
 from selectron.loop import Learner
 from selectron.numeric.arrays import Vector
 from selectron.numeric.scalars import numbers_of
+
+NOTHING_TOLD = np.empty((0, TWO))
 
 
 def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
@@ -23,6 +27,19 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
     both = zip(then, now, machine.rules, rules, strict=True)
     hand_over(wider, Learner(*(carried(a, b) if one == other else b for a, b, one, other in both)))
     wider.n_seen, wider.n_asked, wider.waits = machine.n_seen, machine.n_asked, machine.waits
+    return wider
+
+
+def taught_again(machine: Machine, wishes: Wishes, memory: Memory, n_classes: int) -> Machine:
+    """Return a machine for many classes that was told what the one for two remembers."""
+    scaling, d = machine.rules.scaling, machine.d
+    rules = choose_rules(scaling, *wishes, fit_intercept=False, d=d, n_classes=n_classes)
+    wider = widened(machine, rules, n_classes)
+    query = deepcopy(wider.state.query)
+    for rows, classes in memory.batches(d):
+        wider.lesson(rows, classes, NOTHING_TOLD, fresh=False)
+    if rules.query == machine.rules.query:  # it has seen these labels already
+        hand_over(wider, wider.state._replace(query=query))
     return wider
 
 
