@@ -36,7 +36,13 @@ class Labels:
         # For one row at a time: the names by side of the margin or by number, the codes by name.
         self.names_by_side = tuple(listed) if self.many or not listed else (listed[0], listed[-1])
         codes = [float(k) for k in range(len(listed))] if self.many else [-1.0, 1.0]
+        self._see_whether_open()
         self.codes_by_name: dict[Any, float] = dict(zip(classes.tolist(), codes, strict=False))
+
+    def _see_whether_open(self) -> None:
+        """Classes may join unless they are fixed; beside True and False there is nothing."""
+        both = self._classes.dtype == bool and len(self._classes) == 2
+        self.open = not (self.fixed or self.most or both)
 
     def copy(self) -> "Labels":
         twin = Labels()
@@ -55,6 +61,7 @@ class Labels:
                 f"{len(self.classes)} classes, {some(self.classes)}"
             )
         self.most = 2
+        self._see_whether_open()
         return self
 
     def codes(self, y: NDArray[Any]) -> Codes:
@@ -86,12 +93,10 @@ class Labels:
             return code
         if label is None or label != label:
             raise ValueError(f"a label is needed here, got {label!r}")
-        if self.fixed:
-            raise ValueError(f"unknown label {label!r}: the classes are {some(self.classes)}")
-        if len(self.classes) == self.most:
+        if not self.open and (self.most is None or len(self.classes) == self.most):
             raise ValueError(
-                f"unknown label {label!r}: the classes are {some(self.classes)}, those seen first; "
-                "more than two are not supported"
+                f"unknown label {label!r}: the classes are {some(self.classes)}"
+                + (", those seen first; more than two are not supported" if self.most else "")
             )
         self.classes = _as_array([*self.classes.tolist(), label])
         return self.codes_by_name[label]

@@ -119,10 +119,12 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
             values, columns = x.data, x.indices
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns, code, new)
-        if margin != margin:
+        usual = margin == margin
+        if not usual:
             teach(x, code, new)
-        if remembers:
-            run.memory.keep(*bench.kept(x), code)
+        if remembers and labels.open:
+            kept = (x.copy(), None) if usual and dense else bench.kept(x)
+            run.memory.keep(*kept, code)
         if new:
             machine.n_seen += 1
             machine.n_asked += 1

@@ -59,11 +59,11 @@ class Run:
             consult(self, rows, _oracle(y), log)
         elif not self.labels.complete:
             consult(self, rows, lambda t: y[t], log)
-        elif self.labels.fixed or self.labels.most:
+        elif self.labels.open:
+            learn_open(self, rows, y, log)
+        else:
             given = Given(y, self.labels.classes)
             learn_batch(self.machine, rows, self.labels.codes(y), log, given=given)
-        else:
-            learn_open(self, rows, y, log)
 
     def ask(self, rows: Rows) -> Ask:
         self.tickets.just_asked = None
@@ -121,8 +121,7 @@ class Run:
     @property
     def remembers(self) -> bool:
         """Whether a third class may come that has to be taught what the two were told."""
-        labels = self.labels
-        two = not (labels.fixed or labels.most or self.machine.many)
+        two = self.labels.open and not self.machine.many
         return two and has_many_form(self.wishes.update)
 
     def remember(self, row: Rows, code: float) -> None:
