@@ -118,6 +118,9 @@ def compiled_pass(bodies: str) -> Kernel:
             if not isfinite(forecast.margin):
                 status = NOT_FINITE
                 break
+            if log.kept:  # ahead of the label, which may not be there yet
+                write_down(forecast, log.forecasts[t])
+                log.probabilities[t] = probability
             n_updates = update.n_updates
             asked = coins[t] < probability
             if asked:
@@ -139,8 +142,6 @@ def compiled_pass(bodies: str) -> Kernel:
             else:
                 query = advance(query, forecast, False)
             if log.kept:
-                write_down(forecast, log.forecasts[t])
-                log.probabilities[t] = probability
                 log.updated[t] = update.n_updates != n_updates
             t += 1
             if pause and update.n_updates != n_updates:

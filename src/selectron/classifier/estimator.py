@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.classifier.inputs import read_rows, shape
+from selectron.classifier.label_sets import names_of, several_a_row
 from selectron.classifier.labels import Labels, found_classes, read_labels
-from selectron.classifier.lifecycle import Lifecycle
+from selectron.classifier.lifecycle import AnyRun, Lifecycle
+from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.one_row import Moved
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
@@ -91,10 +93,14 @@ class SelectiveClassifier(Lifecycle):
         """
         rows = read_rows(X, owner=type(self).__name__)
         n = shape(rows)[0]
-        labels_given = y if callable(y) else read_labels(y, n)
-        if classes is None and not callable(y):
-            classes = found_classes(labels_given)
-        run = self._begin(rows, Labels(classes), n)
+        several = several_a_row(y)
+        labels_given = y if callable(y) or several else read_labels(y, n)
+        if several:
+            run: AnyRun = self._begin_several(rows, names_of(y, classes), n)
+        else:
+            if classes is None and not callable(y):
+                classes = found_classes(labels_given)
+            run = self._begin(rows, Labels(classes), n)
         if callable(y):
             self._adopt(run, X)
         run.teach(rows, labels_given)
@@ -111,9 +117,14 @@ class SelectiveClassifier(Lifecycle):
             The classes, at the first call. Without them they are learnt as they come.
         """
         rows = self._read_more(X)
-        labels_given = y if callable(y) else read_labels(y, shape(rows)[0])
         classes = None if classes is None else list(classes)
-        run = self._run or self._begin(rows, Labels(classes), None)
+        several = isinstance(self._run, MultilabelRun) or (self._run is None and several_a_row(y))
+        labels_given = y if callable(y) or several else read_labels(y, shape(rows)[0])
+        run = self._run
+        if run is None and several:
+            run = self._begin_several(rows, names_of(y, classes), None)
+        elif run is None:
+            run = self._begin(rows, Labels(classes), None)
         if classes is not None and set(Labels(classes).classes) != set(run.labels.classes):
             raise ValueError(
                 f"classes={list(classes)!r} differ from those of the first call, "
@@ -134,21 +145,15 @@ class SelectiveClassifier(Lifecycle):
         return margins
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row."""
-        margins = self._margins(X, exact=False)
-        labels = self._started().labels
-        if not len(labels.classes):
-            raise ValueError(
-                "no label has been learnt yet, so there is no class to predict; the default "
-                "learner watches 50 rows before it asks for the first one"
-            )
-        return labels.names(margins.argmax(axis=1) if labels.many else margins)
+        """Return the class of every row; of several labels a row, a matrix of flags."""
+        names: NDArray[Any] = self._started().names(self._margins(X, exact=False))
+        return names
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose class is predicted right."""
+        """Return the share of rows whose class, or all of whose labels, are predicted right."""
         predicted = self.predict(X)
-        right = predicted == read_labels(y, len(predicted))
-        return float(np.average(right, weights=sample_weight))
+        right = (predicted == self._started().read(y, len(predicted))).reshape(len(predicted), -1)
+        return float(np.average(right.all(axis=1), weights=sample_weight))
 
     def ask(self, X: Any) -> Ask:
         """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
@@ -193,7 +198,8 @@ class SelectiveClassifier(Lifecycle):
         still = {int(t) for t in np.atleast_1d(tickets) if waiting.question(t) is not None}
         for ticket in still:
             waiting.settle(ticket)
-        self._started().machine.give_up(len(still))
+        for machine in self._started().machines:
+            machine.give_up(len(still))
         return len(still)
 
     def ask_one(self, x: Any) -> Ask:
@@ -251,7 +257,8 @@ class SelectiveClassifier(Lifecycle):
 
     @property
     def n_updates_(self) -> int:
-        return int(self._started(AttributeError).machine.state.update.n_updates)
+        machines = self._started(AttributeError).machines
+        return sum(int(machine.state.update.n_updates) for machine in machines)
 
     @property
     def coef_(self) -> Matrix:
@@ -264,10 +271,11 @@ class SelectiveClassifier(Lifecycle):
         return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
 
     def _separator(self) -> tuple[Matrix, int]:
-        machine = self._started(AttributeError).machine
+        run = self._started(AttributeError)
+        machine = run.machine
         if not isinstance(machine.rules.scaling, Raw | Intercept):
             raise AttributeError(
                 f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
                 "are no coefficients; use decision_function"
             )
-        return np.atleast_2d(hypothesis(machine.state.update)), machine.d
+        return np.vstack([hypothesis(each.state.update) for each in run.machines]), machine.d

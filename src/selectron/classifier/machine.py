@@ -25,6 +25,7 @@ from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, pack, unpack
 from selectron.protocol import expire, overlook
 
+ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
 
 
@@ -47,7 +48,7 @@ class Machine:
     """The states of three rules at width d, and coins from a seed."""
 
     n_classes = 2
-    paid = False  # the label that is waited for: it is asked whatever the coin says now
+    next_coin: float | None = None  # in the place of the seed's: the next row has been decided on
 
     def __init__(
         self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int, n_classes: int = 2
@@ -133,8 +134,8 @@ class Machine:
             start = position
             stop = min(n, start + CHUNK)
             tossed = toss(self.seed, origin + start, room[: stop - start])
-            if self.paid:
-                tossed[0], self.paid = -1.0, False
+            if self.next_coin is not None:
+                tossed[0], self.next_coin = self.next_coin, None
             piece = log.part(start, stop)
             moved, status, n_asked = kernel(
                 self.learner,

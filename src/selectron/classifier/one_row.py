@@ -123,7 +123,7 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
         if not usual:
             teach(x, code, new)
         if remembers and labels.open:
-            kept = (x.copy(), None) if usual and dense else bench.kept(x)
+            kept: tuple[Any, Any] = (x.copy(), None) if usual and dense else bench.kept(x)
             run.memory.keep(*kept, code)
         if new:
             machine.n_seen += 1

@@ -7,6 +7,7 @@ import numpy as np
 
 from selectron.classifier.batch import Given, learn_batch, refusal, vet
 from selectron.classifier.inputs import part, shape
+from selectron.classifier.machine import ASKED
 from selectron.loop import DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_GIVEN, UNKNOWN, Log
 from selectron.numeric.rows import Rows
 
@@ -24,7 +25,7 @@ def consult(run: Any, rows: Rows, label_of: Callable[[int], Any], log: Log) -> N
         code = run.admit(label_of(stop.position))
         joined = run.machine is not machine
         if joined:
-            run.machine.paid = True
+            run.machine.next_coin = ASKED  # the label is paid for, whatever the odds are now
             codes = np.full(len(codes), NOT_GIVEN, run.machine.code_type)
         codes[stop.position] = code
         run.remember(part(rows, stop.position, stop.position + 1), code)
@@ -49,7 +50,8 @@ def learn_open(run: Any, rows: Rows, y: Any, log: Log) -> None:
             log.asked[: stop.position] = False
             machine = run.machine
             run.admit(y[stop.position])
-            run.machine.paid = run.machine is not machine
+            if run.machine is not machine:
+                run.machine.next_coin = ASKED
             codes = run.labels.codes(y)
             stop = run.machine.run(rows, codes, log=log, first=stop.position)
         if stop.status != DONE:

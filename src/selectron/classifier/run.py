@@ -7,7 +7,7 @@ import numpy as np
 
 from selectron.classifier.batch import Given, learn_batch, refusal
 from selectron.classifier.inputs import shape
-from selectron.classifier.labels import Labels
+from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.machine import Machine, Snapshot, Stop
 from selectron.classifier.memory import Memory
 from selectron.classifier.open_classes import consult, learn_open
@@ -99,6 +99,27 @@ class Run:
                 self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
+
+    @property
+    def machines(self) -> list[Machine]:
+        return [self.machine]
+
+    def margins(self, rows: Rows, *, exact: bool) -> Any:
+        """Return the margins of two classes, or the scores of more."""
+        machine = self.machine
+        return machine.scores(rows) if machine.many else machine.margins(rows, exact=exact)
+
+    def names(self, margins: Any) -> Any:
+        """Return the classes that margins or scores predict."""
+        if not len(self.labels.classes):
+            raise ValueError(
+                "no label has been learnt yet, so there is no class to predict; the default "
+                "learner watches 50 rows before it asks for the first one"
+            )
+        return self.labels.names(margins.argmax(axis=1) if self.labels.many else margins)
+
+    def read(self, y: Any, n: int) -> Any:
+        return read_labels(y, n)
 
     def lesson(self, rows: Rows, codes: Codes, asked_with: Matrix, *, fresh: bool) -> None:
         """Learn labels that come outside a pass."""

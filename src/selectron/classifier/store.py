@@ -12,6 +12,7 @@ from selectron import queries, scalings, updates
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
+from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Rules, Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
@@ -26,13 +27,17 @@ class DamagedFile(ValueError):
     """The file is not what was saved."""
 
 
-def save(run: Run, params: dict[str, Any], path: Path) -> None:
+def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
     """Write the run to a file, whole or not at all."""
     from safetensors.numpy import save as to_bytes  # noqa: PLC0415 - a quarter of a second
 
     machine, tickets = run.machine, run.tickets
-    tensors = {f"state.{k}": np.ascontiguousarray(a) for k, a in enumerate(machine.arrays())}
-    tensors["numbers"] = machine.numbers
+    tensors = {}
+    for m, each in enumerate(run.machines):
+        place = _place(m)
+        for k, array in enumerate(each.arrays()):
+            tensors[f"{place}state.{k}"] = np.ascontiguousarray(array)
+        tensors[f"{place}numbers"] = each.numbers
     tensors |= run.memory.tensors()
     waiting = {}
     for number, question in tickets.waiting.items():
@@ -49,6 +54,7 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
         "dtype": machine.dtype.name,
         "seed": machine.seed,
         "n_classes": machine.n_classes,
+        "several_labels": isinstance(run, MultilabelRun),
         "counts": [machine.n_seen, machine.n_asked, machine.waits],
         "tickets": {
             "n_asked": tickets.n_asked,
@@ -72,32 +78,45 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
     _write_whole(path, to_bytes(tensors, metadata))
 
 
-def read(path: Path) -> tuple[Run, dict[str, Any]]:
+def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
     """Read a run and the parameters of its estimator."""
     tensors, description = read_checked(path)
     rules = Rules(
         **{name: _rule(name, described) for name, described in description["rules"].items()}
     )
-    machine = Machine(
-        rules,
-        description["d"],
-        np.dtype(description["dtype"]),
-        description["seed"],
-        description.get("n_classes", 2),
-    )
-    for k, array in enumerate(machine.arrays()):
-        array[...] = tensors[f"state.{k}"]
-    machine.numbers[:] = tensors["numbers"]
-    machine.n_seen, machine.n_asked, machine.waits = description["counts"]
+    labels = _labels(description["classes"])
+    several = description.get("several_labels", False)
+    machines = [
+        _machine(rules, description, tensors, _place(m))
+        for m in range(len(labels.classes) if several else 1)
+    ]
     params = {
         name: _rule(name, value) if name in SHELVES else value
         for name, value in description["params"].items()
     }
-    wishes = Wishes(params["update"], params["query"])
-    run = Run(machine, _labels(description["classes"]), wishes)
+    run: Run | MultilabelRun = (
+        MultilabelRun(machines, labels)
+        if several
+        else Run(machines[0], labels, Wishes(params["update"], params["query"]))
+    )
     run.tickets = _tickets(description["tickets"], tensors)
     run.memory = Memory.from_tensors(tensors)
     return run, params
+
+
+def _place(m: int) -> str:
+    """Return where the m-th of several learners stands; the first where a single one does."""
+    return f"label.{m}." if m else ""
+
+
+def _machine(rules: Rules, described: Any, tensors: dict[str, Any], place: str) -> Machine:
+    dtype, n_classes = np.dtype(described["dtype"]), described.get("n_classes", 2)
+    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes)
+    for k, array in enumerate(machine.arrays()):
+        array[...] = tensors[f"{place}state.{k}"]
+    machine.numbers[:] = tensors[f"{place}numbers"]
+    machine.n_seen, machine.n_asked, machine.waits = described["counts"]
+    return machine
 
 
 def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

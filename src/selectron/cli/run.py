@@ -80,6 +80,9 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
         for result in results:
             print(f"\n{result.name}: {result.certificate}", end="")
         print()
+        for result in results:
+            if result.many:
+                print(f"\n{result.name}, first seed:\n{result.confusion_table()}")
     if options.plot:
         from selectron.evaluate import plot_curves
 
