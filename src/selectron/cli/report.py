@@ -15,6 +15,8 @@ from selectron.streams import Stream
 
 HEAD = ("learner", "labels", "of the rows", "mistakes", "stream error", "test error", "updates")
 
+WIDEST_TABLE = 20  # classes; of more, the confusion is in the JSON only
+
 
 @dataclass(frozen=True)
 class Result:
@@ -68,6 +70,9 @@ class Result:
         """Lay out the confusion matrix: a line a class, with its recall."""
         facts = self.by_class()
         lines = zip(facts["classes"], facts["confusion"], facts["recall"], strict=True)
+        if len(facts["classes"]) > WIDEST_TABLE:
+            rows = [(name, sum(counts), f"{share:.3f}") for name, counts, share in lines]
+            return table(("class", "rows", "recall"), rows)
         head = ("class", *(f"as {name}" for name in facts["classes"]), "recall")
         return table(head, [(name, *counts, f"{share:.3f}") for name, counts, share in lines])
 
