@@ -46,9 +46,10 @@ class SelectiveClassifier(Lifecycle):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, the first of them on the negative side.
+        The classes; of two, the first is on the negative side.
     coef_, intercept_ : ndarray
-        A separator whose side is the sign of the margin, where there is one.
+        A separator whose side is the sign of the margin, where there is one; of more than two
+        classes a prototype each, of several labels a row a separator each.
     n_seen_, n_asked_, n_updates_ : int
         Rounds, labels asked for, changes of the hypothesis.
 
@@ -85,10 +86,10 @@ class SelectiveClassifier(Lifecycle):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d)
-        y : array of n labels, or oracle(indices) -> labels
-            Of an array, only the set of classes and the labels asked for are used. An oracle is
+        y : array of n labels, several labels a row, or oracle(indices) -> labels
+            Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the set of classes and the labels asked for are used. An oracle is
             called with the position of each row whose label is asked, and no other.
-        classes : two labels, optional
+        classes : labels, optional
             With them not even the set of classes is read from y.
         """
         rows = read_rows(X, owner=type(self).__name__)
@@ -113,8 +114,8 @@ class SelectiveClassifier(Lifecycle):
         Parameters
         ----------
         X, y : as in `fit`
-        classes : two labels, optional
-            The classes, at the first call. Without them they are learnt as they come.
+        classes : labels, optional
+            The classes, at the first call. Without them they join as they come.
         """
         rows = self._read_more(X)
         classes = None if classes is None else list(classes)
