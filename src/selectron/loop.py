@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,11 @@ from numba import config, njit
 from numpy.typing import NDArray
 
 from selectron.dispatch import digest
+from selectron.forecasts import TWO, class_count, class_of, recall, verdict, write_down
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
 from selectron.numeric.scalars import pack, unpack
 from selectron.protocol import (
-    Forecast,
     absorb,
     advance,
     ask_probability,
@@ -22,6 +22,7 @@ from selectron.protocol import (
     glance,
     has_statistics,
     learn,
+    meet,
     observe,
     predict,
     present,
@@ -44,16 +45,33 @@ class Log(NamedTuple):
 
     kept: bool
     exact: bool  # whether rounds that are not asked need their exact forecasts and odds too
-    forecasts: Matrix  # (n, 4): margin, unit, norm, variance
+    forecasts: Matrix  # (n, 4): margin, unit, norm, variance; of many classes also best, second
     probabilities: Vector
     asked: NDArray[np.bool_]
     updated: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, n: int, *, exact: bool = True) -> "Log":
-        """Make room for n rounds; none keeps nothing."""
+    def of(cls, n: int, told: int = TWO, *, exact: bool = True) -> "Log":
+        """Make room for n rounds, `told` numbers a forecast; none keeps nothing."""
         flags = np.zeros(n, bool), np.zeros(n, bool)
-        return cls(n > 0, exact and n > 0, np.zeros((n, 4)), np.zeros(n), *flags)
+        return cls(n > 0, exact and n > 0, np.zeros((n, told)), np.zeros(n), *flags)
+
+    @classmethod
+    def of_questions(cls, n: int) -> "Log":
+        """Make room for n rounds of which only the questions are kept: forecasts stay glances."""
+        return cls.of(0)._replace(asked=np.zeros(n, bool))
+
+    @property
+    def sides(self) -> Vector:
+        """What each prediction hangs on: the margin, or of many classes the best."""
+        return self.forecasts[:, TWO if self.forecasts.shape[1] > TWO else 0].copy()
+
+    @property
+    def predicted(self) -> NDArray[np.int32]:
+        """The label that each forecast predicts."""
+        if self.forecasts.shape[1] > TWO:
+            return self.forecasts[:, TWO].astype(np.int32)
+        return np.where(self.forecasts[:, 0] > 0.0, 1, -1).astype(np.int32)
 
     def part(self, start: int, stop: int) -> "Log":
         return self._replace(
@@ -64,8 +82,8 @@ class Log(NamedTuple):
         )
 
 
-# Labels are signs in one byte: -1 and +1, or one of these.
-UNKNOWN, NOT_GIVEN = 0, 2
+# Labels are signs, -1 and +1, or with more than two classes their numbers from 0; or one of these.
+UNKNOWN, NOT_GIVEN = -2, -3
 
 DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED = range(6)
 
@@ -102,30 +120,30 @@ def compiled_pass(bodies: str) -> Kernel:
             if not isfinite(forecast.margin):
                 status = NOT_FINITE
                 break
+            if log.kept:  # ahead of the label, which may not be there yet
+                write_down(forecast, log.forecasts[t])
+                log.probabilities[t] = probability
             n_updates = update.n_updates
             asked = coins[t] < probability
             if asked:
                 if teach:
                     label = labels[t]
-                    if label != 1 and label != -1:
+                    if label <= UNKNOWN:
                         status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
                         break
                     y = float(label)
                     query = advance(query, forecast, True)
-                    query = observe(query, z, forecast, y)
+                    query = meet(query, class_of(forecast, y), class_count(forecast, update))
+                    query = observe(query, z, forecast, verdict(forecast, y))
                     update = learn(update, z, y, forecast)
                 else:
                     query = advance(query, forecast, True)
                 n_asked += 1
+                if len(log.asked) > 0:
+                    log.asked[t] = True
             else:
                 query = advance(query, forecast, False)
             if log.kept:
-                log.forecasts[t, 0] = forecast.margin
-                log.forecasts[t, 1] = forecast.unit
-                log.forecasts[t, 2] = forecast.norm
-                log.forecasts[t, 3] = forecast.variance
-                log.probabilities[t] = probability
-                log.asked[t] = asked
                 log.updated[t] = update.n_updates != n_updates
             t += 1
             if pause and update.n_updates != n_updates:
@@ -165,10 +183,10 @@ def compiled_lesson(bodies: str) -> Kernel:
             if fresh:
                 query = advance(query, forecast, True)
             elif len(asked_with) > 0:
-                told = asked_with[t]
-                then = Forecast(told[0], told[1], told[2], told[3], True)
+                then = recall(forecast, asked_with[t])
             y = float(labels[t])
-            query = observe(query, z, then, y)
+            query = meet(query, class_of(forecast, y), class_count(forecast, update))
+            query = observe(query, z, then, verdict(then, y))
             update = learn(update, z, y, forecast)
         if status == DONE:
             pack(Learner(scaling, update, query), numbers)
@@ -196,6 +214,25 @@ def compiled_margins(bodies: str) -> Kernel:
         return DONE
 
     return quietly(run_margins)
+
+
+@cache
+def compiled_scores(bodies: str) -> Kernel:
+    """Compile the scores that many classes give to many rows."""
+
+    @njit(cache=True, error_model="numpy", _nrt=False)
+    def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
+        _ = bodies
+        scaling, update, _query = unpack(learner, numbers)
+        for t in range(len(scores)):
+            if not sound(X, t):
+                return UNSOUND
+            forecast = glance(update, present(scaling, row(X, t)))
+            for k in range(len(update.scores)):
+                scores[t, k] = update.scores[k] if isfinite(forecast.margin) else nan
+        return DONE
+
+    return quietly(run_scores)
 
 
 def quietly(kernel: Kernel) -> Kernel:

@@ -21,6 +21,18 @@ class Forecast(NamedTuple):
     exact: bool = True  # False: the least certain forecast that a glance cannot rule out
 
 
+class ManyForecast(NamedTuple):
+    """What an update rule for many classes knows of a row before its label."""
+
+    margin: float  # the best score minus the second best, never negative
+    unit: float
+    norm: float  # the length of all prototypes as one vector
+    variance: float
+    exact: bool
+    best: int  # the predicted class; of equal scores, that of the lowest number
+    second: int
+
+
 @Verb
 def absorb(scaling: Any, x: Row) -> Any:
     """Take the row into the scaling's statistics (no label needed); return the scaling."""
@@ -77,6 +89,11 @@ def observe(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
 
 
 @Verb
+def meet(query: Any, k: int, n_classes: int) -> Any:
+    """Return the query rule that is told, ahead of `observe`, which class was answered."""
+
+
+@Verb
 def expire(query: Any, n: int) -> Any:
     """Return the query rule after n of its questions were given up."""
 
@@ -88,13 +105,19 @@ def overlook(query: Any, n: int) -> Any:
 
 @Verb
 def hypothesis(update: Any) -> Vector:
-    """Return the weights whose product with a row has the sign of its margin."""
+    """Return the weights whose product with a row has the sign of its margin, or a row a class."""
 
 
 @follow.otherwise
 def unmoved_by_rows(update: Any, x: Row) -> Any:
     """Serve as `follow` of the rules that keep nothing of the scaling's statistics."""
     return update
+
+
+@meet.otherwise
+def unmoved_by_class(query: Any, k: int, n_classes: int) -> Any:
+    """Serve as `meet` of the rules to which all classes are alike."""
+    return query
 
 
 @overlook.otherwise

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from numba import config, njit, typeof
 
 from selectron.dispatch import Verb
+from selectron.forecasts import class_count, class_of, side, verdict, write_down
 from selectron.loop import Kernel, Learner, quietly
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import DenseRow, SparseRow
@@ -23,6 +24,7 @@ from selectron.protocol import (
     glance,
     has_statistics,
     learn,
+    meet,
     observe,
     predict,
     present,
@@ -93,7 +95,7 @@ def entry_point(kernel: Any, *args: Any) -> Any:
 
 @cache
 def compiled_predict(bodies: str) -> Kernel:
-    """Compile the sign of one margin; NaN for a row that cannot be read."""
+    """Compile the side of one row: margin or class; NaN for a row that cannot be read."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
     def predict_row(learner, numbers, layout, values, indices):  # type: ignore[no-untyped-def]
@@ -101,8 +103,8 @@ def compiled_predict(bodies: str) -> Kernel:
         if not readable(layout, values, indices):
             return nan
         scaling, update, _query = unpack(learner, numbers)
-        margin = glance(update, present(scaling, take(layout, values, indices))).margin
-        return margin if isfinite(margin) else nan
+        forecast = glance(update, present(scaling, take(layout, values, indices)))
+        return side(forecast) if isfinite(forecast.margin) else nan
 
     return quietly(predict_row)
 
@@ -131,7 +133,8 @@ def compiled_learn(bodies: str) -> Kernel:
         forecast = predict(update, z, forecast)
         if fresh:
             query = advance(query, forecast, True)
-        query = observe(query, z, forecast, y)
+        query = meet(query, class_of(forecast, y), class_count(forecast, update))
+        query = observe(query, z, forecast, verdict(forecast, y))
         update = learn(update, z, y, forecast)
         pack(Learner(scaling, update, query), numbers)
         return forecast.margin
@@ -141,7 +144,7 @@ def compiled_learn(bodies: str) -> Kernel:
 
 @cache
 def compiled_ask(bodies: str) -> Kernel:
-    """Compile one round without its label; writes the forecast and the odds, returns the margin."""
+    """Compile one round without its label; writes the forecast and the odds, returns the side."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
     def ask_row(learner, numbers, layout, values, indices, coin, told):  # type: ignore[no-untyped-def]
@@ -162,10 +165,9 @@ def compiled_ask(bodies: str) -> Kernel:
         forecast = predict(update, z, forecast)
         probability = ask_probability(query, z, forecast) if ready(scaling) else 0.0
         query = advance(query, forecast, coin < probability)
-        told[0], told[1] = forecast.margin, forecast.unit
-        told[2], told[3] = forecast.norm, forecast.variance
-        told[4] = probability
+        write_down(forecast, told)
+        told[len(told) - 1] = probability
         pack(Learner(scaling, update, query), numbers)
-        return forecast.margin
+        return side(forecast)
 
     return quietly(ask_row)

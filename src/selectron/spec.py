@@ -75,6 +75,21 @@ class UpdateRule(Spec):
         """Whether products with a row, and sums of rows, are all it needs."""
         return False
 
+    def many(self, d: int, dtype: Any, n_classes: int) -> Any:
+        """Begin with more than two classes, a prototype each; most rules have no such form."""
+        raise ValueError(
+            f"{self.label} is for two classes and there are {n_classes}: choose a rule for more, "
+            "such as Perceptron(), Ballseptron(), PassiveAggressive(), SecondOrder() or Ridge()"
+        )
+
 
 class QueryRule(Spec):
     """Whether to ask for a label."""
+
+    def many(self, d: int, n_classes: int) -> Any:
+        """Begin with more than two classes; most rules look at the margin alone."""
+        return self.begin(d)
+
+    def begin(self, d: int) -> Any:
+        """Return the state before the first round."""
+        raise NotImplementedError

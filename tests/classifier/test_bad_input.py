@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
 from selectron.queries import Always, Margin
-from selectron.updates import Perceptron, Probit, Reflection, Ridge
+from selectron.updates import Arow, Perceptron, Probit, Reflection, Ridge
 from tests.rules.streams import stream
 
 pytestmark = pytest.mark.filterwarnings("ignore:Reflection is made for rows of length one")
@@ -175,9 +175,9 @@ def test_rules_must_be_rules():
         SelectiveClassifier(random_state=-1).fit(X, Y)
 
 
-def test_three_classes_are_refused():
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        SelectiveClassifier().fit(X[:3], ["a", "b", "c"])
+def test_three_classes_are_refused_by_rules_for_two():
+    with pytest.raises(ValueError, match="Arow is for two classes and there are 3: choose a rule"):
+        SelectiveClassifier(Arow()).fit(X[:3], ["a", "b", "c"])
 
 
 def test_classes_cannot_change_midway(clf):

@@ -69,7 +69,7 @@ ERRORS = {
     "one side only": (["run", "DATA", "--negative", "4"], "--negative 4 needs --positive"),
     "both sides": (["run", "DATA", "--positive", "4", "--negative", "4"], "class '4' is on the"),
     "no such target": (["run", "DATA", "--target", "z"], "there is no array 'z'"),
-    "many classes": (["run", "THREE"], "has 3 classes (0, 1, 2): choose with --positive"),
+    "many classes": (["run", "THREE", "--rules", "arow"], "Arow is for two classes and there are"),
     "no such folder": (["run", "DATA", "--json", "gone/x.json"], "--json gone/x.json: there is no"),
     "nowhere to save": (["run", "DATA", "--save", "gone/x"], "--save gone/x: there is no such"),
     "no such picture": (["run", "DATA", "--plot", "x.foo"], "--plot x.foo: end its name in one of"),

@@ -179,3 +179,25 @@ def test_a_bar_on_a_terminal_and_none_in_a_pipe(command, data, monkeypatch):
     assert code == 0
     assert re.search(r"runs: .*0/2", err)
     json.loads(out)
+
+
+def test_many_classes_are_reported_one_by_one(command, three, tmp_path):
+    facts = tmp_path / "facts.json"
+    rules = "perceptron+margin:b=0.5"
+    code, out, err = command("run", three, "--rules", rules, "--json", facts)
+    assert (code, err) == (0, "")
+    assert "no theorem here covers Perceptron with Margin on 3 classes" in out
+    assert re.search(r"class +as 0 +as 1 +as 2 +recall", out)
+    (result,) = json.loads(facts.read_text())["results"]
+    confusion = np.array(result["confusion"])
+    assert confusion.sum() == 200
+    assert confusion.sum() - np.trace(confusion) == result["mistakes"][0]
+    shares = np.diag(confusion) / confusion.sum(axis=1)
+    np.testing.assert_allclose(result["recall"], shares)
+    assert f"{shares[2]:.3f}" in out
+
+
+def test_a_comparison_of_many_classes_has_its_control(command, three):
+    code, out, _ = command("compare", three, "perceptron+margin:b=0.5")
+    assert code == 0
+    assert "perceptron+margin:b=0.5, at random" in out

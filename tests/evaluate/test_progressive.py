@@ -113,7 +113,7 @@ def test_odds_are_those_that_were_used():
     ("rows", "labels", "message"),
     [
         (X, Y[:-1], "200 rows and y has 199 labels"),
-        (X, np.arange(200) % 3, "Only binary classification"),
+        (X, np.arange(200) + 0.5, "Labels must be classes"),
         (np.full((200, 7), np.nan), Y, "NaN or infinity"),
     ],
 )

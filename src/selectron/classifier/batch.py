@@ -1,6 +1,5 @@
-"""Batches that are learnt whole or not at all, and batches whose labels are asked one by one."""
+"""Batches that are learnt whole or not at all."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +9,14 @@ from selectron.classifier.labels import some
 from selectron.classifier.machine import Machine, Stop
 from selectron.loop import (
     DONE,
-    LABEL_NEEDED,
     LABEL_UNKNOWN,
     NOT_FINITE,
-    NOT_GIVEN,
     UNKNOWN,
     UNSOUND,
     UPDATED,
     Log,
 )
-from selectron.numeric.arrays import Signs
+from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Csr, Dense, Rows
 
 # Below this size no product of a few entries overflows, so a finite row has a finite margin.
@@ -36,7 +33,7 @@ class Given(NamedTuple):
 def learn_batch(
     machine: Machine,
     rows: Rows,
-    labels: Signs,
+    labels: Codes,
     log: Log,
     *,
     teach: bool = True,
@@ -64,24 +61,7 @@ def learn_batch(
     raise refusal(machine, rows, stop)
 
 
-def consult(
-    machine: Machine, rows: Rows, answer: Callable[[int], float], log: Log, first: int = 0
-) -> None:
-    """Run the pass, calling `answer` with the position of each row whose label is asked.
-
-    What has been answered stays learnt, whatever happens later.
-    """
-    labels = np.full(shape(rows)[0], NOT_GIVEN, np.int8)
-    stop = Stop(first, LABEL_NEEDED)
-    while stop.status == LABEL_NEEDED:
-        stop = machine.run(rows, labels, log=log, first=stop.position)
-        if stop.status == LABEL_NEEDED:
-            labels[stop.position] = answer(stop.position)
-    if stop.status != DONE:
-        raise refusal(machine, rows, stop)
-
-
-def pauses(machine: Machine, rows: Rows, labels: Signs, log: Log) -> Any:
+def pauses(machine: Machine, rows: Rows, labels: Codes, log: Log) -> Any:
     """Run the pass, and yield after every update the number of rows done."""
     stop = Stop(0, UPDATED)
     while stop.status == UPDATED:

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from selectron.classifier.honest import Honest
 from selectron.classifier.inputs import read_rows, shape
+from selectron.classifier.label_sets import names_of, several_a_row
 from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.classifier.lifecycle import AnyRun
+from selectron.classifier.multilabel import MultilabelRun
+from selectron.classifier.one_row import Moved
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
@@ -19,7 +23,7 @@ from selectron.scalings import Intercept, Raw
 
 
 class SelectiveClassifier(Honest):
-    """Learn two classes from a stream, asking for as few labels as possible.
+    """Learn classes from a stream, asking for as few labels as possible.
 
     Without arguments there is no knob to set: rows are scaled online, every label asked teaches a
     Bayesian probit belief (of low rank above 4,096 features and for sparse rows), and labels are
@@ -53,9 +57,10 @@ class SelectiveClassifier(Honest):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, the first of them on the negative side.
+        The classes; of two, the first is on the negative side.
     coef_, intercept_ : ndarray
-        A separator whose side is the sign of the margin, where there is one.
+        A separator whose side is the sign of the margin, where there is one; of more than two
+        classes a prototype each, of several labels a row a separator each.
     n_seen_, n_asked_, n_updates_ : int
         Rounds, labels asked for, changes of the hypothesis.
 
@@ -98,18 +103,23 @@ class SelectiveClassifier(Honest):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d)
-        y : array of n labels, or oracle(indices) -> labels
-            Of an array, only the set of classes and the labels asked for are used. An oracle is
-            called with the position of each row whose label is asked, and no other.
-        classes : two labels, optional
+        y : array of n labels, several labels a row, or oracle(indices) -> labels
+            Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the
+            set of classes and the labels asked for are used. An oracle is called with the position
+            of each row whose label is asked, and no other.
+        classes : labels, optional
             With them not even the set of classes is read from y.
         """
         rows = read_rows(X, owner=type(self).__name__)
         n = shape(rows)[0]
-        labels_given = y if callable(y) else read_labels(y, n)
-        if classes is None and not callable(y):
-            classes = found_classes(labels_given)
-        run = self._begin(rows, Labels(classes), n)
+        several = several_a_row(y)
+        labels_given = y if callable(y) or several else read_labels(y, n)
+        if several:
+            run: AnyRun = self._begin_several(rows, names_of(y, classes), n)
+        else:
+            if classes is None and not callable(y):
+                classes = found_classes(labels_given)
+            run = self._begin(rows, Labels(classes), n)
         if callable(y):
             self._adopt(run, X)
         run.teach(rows, labels_given)
@@ -122,13 +132,18 @@ class SelectiveClassifier(Honest):
         Parameters
         ----------
         X, y : as in `fit`
-        classes : two labels, optional
-            The classes, at the first call. Without them they are learnt as they come.
+        classes : labels, optional
+            The classes, at the first call. Without them they join as they come.
         """
         rows = self._read_more(X)
-        labels_given = y if callable(y) else read_labels(y, shape(rows)[0])
         classes = None if classes is None else list(classes)
-        run = self._run or self._begin(rows, Labels(classes), None)
+        several = isinstance(self._run, MultilabelRun) or (self._run is None and several_a_row(y))
+        labels_given = y if callable(y) or several else read_labels(y, shape(rows)[0])
+        run = self._run
+        if run is None and several:
+            run = self._begin_several(rows, names_of(y, classes), None)
+        elif run is None:
+            run = self._begin(rows, Labels(classes), None)
         if classes is not None and set(Labels(classes).classes) != set(run.labels.classes):
             raise ValueError(
                 f"classes={list(classes)!r} differ from those of the first call, "
@@ -141,25 +156,23 @@ class SelectiveClassifier(Honest):
         return self
 
     def decision_function(self, X: Any) -> Vector:
-        """Return the margin of every row; positive means `classes_[1]`."""
-        return self._margins(X, exact=True)
+        """Return the margin of every row, positive for `classes_[1]`; of more, a score a class.
+
+        The largest score is predicted, of equal ones that of the first class.
+        """
+        margins: Vector = self._margins(X, exact=True)
+        return margins
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row."""
-        margins = self._margins(X, exact=False)
-        labels = self._started().labels
-        if not len(labels.classes):
-            raise ValueError(
-                "no label has been learnt yet, so there is no class to predict; the default "
-                "learner watches 50 rows before it asks for the first one"
-            )
-        return labels.names(margins)
+        """Return the class of every row; of several labels a row, a matrix of flags."""
+        names: NDArray[Any] = self._started().names(self._margins(X, exact=False))
+        return names
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose class is predicted right."""
+        """Return the share of rows whose class, or all of whose labels, are predicted right."""
         predicted = self.predict(X)
-        right = predicted == read_labels(y, len(predicted))
-        return float(np.average(right, weights=sample_weight))
+        right = (predicted == self._started().read(y, len(predicted))).reshape(len(predicted), -1)
+        return float(np.average(right.all(axis=1), weights=sample_weight))
 
     def ask(self, X: Any) -> Ask:
         """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
@@ -184,10 +197,13 @@ class SelectiveClassifier(Honest):
             How many of the answers were new.
         """
         if np.ndim(tickets) == 0:
-            return self._started().tell([(tickets, labels)])
+            tickets, labels = [tickets], [labels]
         if len(tickets) != len(labels):
             raise ValueError(f"{len(tickets)} tickets but {len(labels)} labels: pass one for each")
-        return self._started().tell(list(zip(tickets, labels, strict=True)))
+        run = self._started()
+        learnt = run.tell(list(zip(tickets, labels, strict=True)))
+        self._unbind_if_moved(run)
+        return learnt
 
     def forget(self, tickets: Any) -> int:
         """Give up questions that will never be answered.
@@ -224,6 +240,8 @@ class SelectiveClassifier(Honest):
                 self._learn_row(x, y)
             else:
                 self._thin(x).learn(x, y)
+        except Moved:
+            self._thin(x).learn(x, y)
         except ValueError:
             self._drop_if_empty()
             raise
@@ -252,23 +270,25 @@ class SelectiveClassifier(Honest):
 
     @property
     def n_updates_(self) -> int:
-        return int(self._started(AttributeError).machine.state.update.n_updates)
+        machines = self._started(AttributeError).machines
+        return sum(int(machine.state.update.n_updates) for machine in machines)
 
     @property
     def coef_(self) -> Matrix:
         weights, d = self._separator()
-        return weights[np.newaxis, :d].copy()
+        return weights[:, :d].copy()
 
     @property
     def intercept_(self) -> Vector:
         weights, d = self._separator()
-        return weights[d:].copy() if len(weights) > d else np.zeros(1)
+        return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
 
-    def _separator(self) -> tuple[Vector, int]:
-        machine = self._started(AttributeError).machine
+    def _separator(self) -> tuple[Matrix, int]:
+        run = self._started(AttributeError)
+        machine = run.machine
         if not isinstance(machine.rules.scaling, Raw | Intercept):
             raise AttributeError(
                 f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
                 "are no coefficients; use decision_function"
             )
-        return hypothesis(machine.state.update), machine.d
+        return np.vstack([hypothesis(each.state.update) for each in run.machines]), machine.d

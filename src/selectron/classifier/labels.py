@@ -1,4 +1,4 @@
-"""The user's two classes, of any type, and the signs that the rules know."""
+"""The user's classes, of any type, and the numbers that the rules know."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -6,26 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.numeric.arrays import Signs, Vector
+from selectron.loop import UNKNOWN
+from selectron.numeric.arrays import Codes, Vector
 
 
 class Labels:
-    """Two classes: the first is -1, the second +1.
+    """Of two classes the first is -1, the second +1; of more, each has its number from 0 on.
 
     Given or found in an array of labels, they are sorted; met one by one, they keep the order in
-    which they came.
+    which they came, and a new one joins.
     """
 
     def __init__(self, classes: Iterable[Any] | None = None) -> None:
         self.fixed = classes is not None
+        self.most: int | None = None
         self.classes = np.array([]) if classes is None else _distinct(classes)
-        if len(self.classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes)} classes, {some(self.classes)}"
-            )
         if self.fixed and len(self.classes) == 0:
-            raise ValueError("classes is empty: name the two classes")
+            raise ValueError("classes is empty: name them")
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -35,54 +32,83 @@ class Labels:
     def classes(self, classes: NDArray[Any]) -> None:
         self._classes = classes
         listed = list(classes)
-        # For one row at a time: the names by side of the margin, and the signs by name.
-        self.names_by_side = (listed[0], listed[-1]) if listed else ()
-        signs: dict[Any, float] = dict(zip(classes.tolist(), (-1.0, 1.0), strict=False))
-        self.signs_by_name = signs
+        self.many = len(listed) > 2
+        # For one row at a time: the names by side of the margin or by number, the codes by name.
+        self.names_by_side = tuple(listed) if self.many or not listed else (listed[0], listed[-1])
+        codes = [float(k) for k in range(len(listed))] if self.many else [-1.0, 1.0]
+        self._see_whether_open()
+        self.codes_by_name: dict[Any, float] = dict(zip(classes.tolist(), codes, strict=False))
+
+    def _see_whether_open(self) -> None:
+        """Classes may join unless they are fixed; beside True and False there is nothing."""
+        both = self._classes.dtype == bool and len(self._classes) == 2
+        self.open = not (self.fixed or self.most or both)
 
     def copy(self) -> "Labels":
         twin = Labels()
-        twin.fixed, twin.classes = self.fixed, self.classes
+        twin.fixed, twin.most, twin.classes = self.fixed, self.most, self.classes
         return twin
 
     @property
     def complete(self) -> bool:
-        return len(self.classes) == 2 or (self.fixed and len(self.classes) == 1)
+        return len(self.classes) >= 2 or (self.fixed and len(self.classes) == 1)
 
-    def signs(self, y: NDArray[Any]) -> Signs:
-        """Return -1, +1, or 0 for what is neither."""
+    def only_two(self) -> "Labels":
+        """Refuse more than two classes, now and later: for learners that know no more."""
+        if self.many:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{len(self.classes)} classes, {some(self.classes)}"
+            )
+        self.most = 2
+        self._see_whether_open()
+        return self
+
+    def codes(self, y: NDArray[Any]) -> Codes:
+        """Return the number of every label as the loop knows it, or that of an unknown one."""
         if y.dtype == bool and self.classes.tolist() == [False, True]:
-            doubled: Signs = y.view(np.int8) << 1
+            doubled: Codes = y.view(np.int8) << 1
             return doubled - np.int8(1)
+        if self.many:
+            numbers = np.full(len(y), UNKNOWN, np.int32)
+            for k, label in enumerate(self.classes):
+                numbers[np.asarray(y == label, dtype=bool)] = k
+            return numbers
         signs = np.zeros(len(y), np.int8)
         for step, label in zip((np.subtract, np.add), self.classes, strict=False):
             step(signs, np.asarray(y == label, dtype=bool).view(np.int8), out=signs)
+        signs[signs == 0] = UNKNOWN
         return signs
 
-    def sign(self, label: Any) -> float:
-        """Return the sign of one label; a new class joins while there is room."""
+    def knows(self, label: Any) -> bool:
+        return isinstance(label, Hashable) and plain(label) in self.codes_by_name
+
+    def code(self, label: Any) -> float:
+        """Return the number of one label; a new class joins unless the classes are fixed."""
         label = plain(label)
         if not isinstance(label, Hashable):
             raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
-        sign = self.signs_by_name.get(label)
-        if sign is not None:
-            return sign
+        code = self.codes_by_name.get(label)
+        if code is not None:
+            return code
         if label is None or label != label:
             raise ValueError(f"a label is needed here, got {label!r}")
-        if self.fixed or len(self.classes) == 2:
+        if not self.open and (self.most is None or len(self.classes) == self.most):
             raise ValueError(
                 f"unknown label {label!r}: the classes are {some(self.classes)}"
-                + ("" if self.fixed else ", those seen first; more than two are not supported")
+                + (", those seen first; more than two are not supported" if self.most else "")
             )
         self.classes = _as_array([*self.classes.tolist(), label])
-        return (-1.0, 1.0)[len(self.classes) - 1]
+        return self.codes_by_name[label]
 
-    def names(self, margins: Vector) -> NDArray[Any]:
-        """Return the class that each margin predicts: the second if it is positive."""
+    def names(self, sides: Vector) -> NDArray[Any]:
+        """Return the class of every side: of two the second if it is positive, else that number."""
         if not len(self.classes):
-            return np.full(len(margins), None)
+            return np.full(len(sides), None)
+        if self.many:
+            return self.classes[sides.astype(np.intp)]
         last = len(self.classes) - 1
-        return self.classes[np.where(margins > 0.0, last, 0)]
+        return self.classes[np.where(sides > 0.0, last, 0)]
 
 
 def read_labels(y: Any, n: int) -> NDArray[Any]:

@@ -19,17 +19,19 @@ from selectron.classifier.inputs import (
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine, Stop
+from selectron.classifier.multilabel import MultilabelRun, rows_of
 from selectron.classifier.one_row import OneRow, one_row
 from selectron.classifier.parameters import Parameters
-from selectron.classifier.rules import choose_rules
+from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.seeds import seed_of
 from selectron.loop import NOT_FINITE, UNSOUND
-from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Csr, Rows
 
 # Bound to compiled code: made anew after a copy.
-THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class")
+THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
+
+AnyRun = Run | MultilabelRun
 
 
 class Lifecycle(Parameters):
@@ -45,11 +47,12 @@ class Lifecycle(Parameters):
     stop_when: str | None
     n_features_in_: int
     feature_names_in_: Any
-    _run: Run | None = None
+    _run: AnyRun | None = None
     _one_row: OneRow  # for rows of the class last seen
     _predict_row: Callable[[Any], Any]  # two of its three, a look-up nearer
     _learn_row: Callable[[Any, Any], None]
     _row_class: type | None = None
+    _bound_to: Machine | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in THIN}
@@ -64,21 +67,37 @@ class Lifecycle(Parameters):
             d=d,
             sparse=isinstance(rows, Csr),
             rows=n,
+            n_classes=len(labels.classes),
         )
         if rules.update.UNIT_ROWS and not unit_length(rows):
             warn(
                 f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                 stacklevel=3,
             )
+        n_classes = max(2, len(labels.classes))
         rules, ledger = with_ledger(rules, self.explore, self.window, self.stop_when)
         seed = seed_of(self.random_state)
-        return Run(Machine(rules, d, rows.values.dtype, seed, ledger), labels)
+        machine = Machine(rules, d, rows.values.dtype, seed, n_classes, ledger)
+        return Run(machine, labels, Wishes(self.update, self.query))
 
-    def _adopt(self, run: Run, X: Any = None) -> None:
+    def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
+        """Begin a learner of two classes for each of several labels, all with the same coins."""
+        first = self._begin(rows, Labels(), n).machine
+        if first.ledger is not None:
+            raise ValueError(
+                "explore, window and stop_when are for one label a row; with several labels a row "
+                "make a learner for each label whose error is to be estimated"
+            )
+        machines = [
+            Machine(first.rules, first.d, first.dtype, first.seed) for _ in names.classes[1:]
+        ]
+        return MultilabelRun([first, *machines], names)
+
+    def _adopt(self, run: AnyRun, X: Any = None) -> None:
+        self._unbind_if_moved(run)
         if self._run is run:
             return
         self._run = run
-        self._row_class = None
         self.n_features_in_ = run.machine.d
         names = feature_names(X)
         if names is not None:
@@ -86,7 +105,12 @@ class Lifecycle(Parameters):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _started(self, error: type[Exception] | None = None) -> Run:
+    def _unbind_if_moved(self, run: AnyRun) -> None:
+        """Drop the thin path if a class has joined: it is bound to the machine of then."""
+        if self._row_class is not None and self._bound_to is not run.machine:
+            self._row_class = None
+
+    def _started(self, error: type[Exception] | None = None) -> AnyRun:
         if self._run is None:
             message = (
                 f"This {type(self).__name__} instance is not fitted yet: call fit, partial_fit, "
@@ -120,11 +144,13 @@ class Lifecycle(Parameters):
 
             _check_feature_names(self, X, reset=False)
 
-    def _margins(self, X: Any, *, exact: bool) -> Vector:
-        machine = self._started().machine
-        rows = self._read_more(X)
-        margins = machine.margins(rows, exact=exact)
-        for t in np.flatnonzero(~np.isfinite(margins)):
+    def _margins(self, X: Any, *, exact: bool) -> Any:
+        """Return the margins of two classes, or the scores of more."""
+        run = self._started()
+        machine, rows = run.machine, self._read_more(X)
+        margins = run.margins(rows, exact=exact)
+        broken = ~np.isfinite(margins)
+        for t in np.flatnonzero(broken.any(axis=1) if broken.ndim == 2 else broken):
             if outside(rows) is not None:
                 raise refusal(machine, rows, Stop(int(t), UNSOUND))
             if not all_finite(part(rows, int(t), int(t) + 1)):
@@ -139,7 +165,9 @@ class Lifecycle(Parameters):
             rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
             self._adopt(self._begin(rows, Labels(), None))
         self._row_class = x.__class__
-        self._one_row = one_row(self._started(), x)
+        run = self._started()
+        self._one_row = rows_of(run) if isinstance(run, MultilabelRun) else one_row(run, x)
+        self._bound_to = run.machine
         self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         return self._one_row
 

@@ -7,6 +7,7 @@ import numpy as np
 from selectron.classifier.inputs import n_bytes, part, shape
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.rules import Rules
+from selectron.forecasts import MANY, TWO
 from selectron.loop import (
     DONE,
     LABEL_NEEDED,
@@ -16,16 +17,17 @@ from selectron.loop import (
     compiled_lesson,
     compiled_margins,
     compiled_pass,
+    compiled_scores,
     rules_digest,
 )
-from selectron.numeric.arrays import Matrix, Signs, Vector
+from selectron.numeric.arrays import Codes, Matrix, Vector
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, pack, unpack
 from selectron.protocol import expire, overlook
 
+ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
-NEVER = 1.0  # a coin that lies below no odds
 
 
 class Snapshot(NamedTuple):
@@ -47,6 +49,8 @@ class Stop(NamedTuple):
 class Machine:
     """The states of three rules at width d, and coins from a seed."""
 
+    n_classes = 2
+    next_coin: float | None = None  # in the place of the seed's: the next row has been decided on
     ledger: Ledger | None = None  # kept if the error is to be estimated
 
     def __init__(
@@ -55,6 +59,7 @@ class Machine:
         d: int,
         dtype: np.dtype[Any],
         seed: int,
+        n_classes: int = 2,
         ledger: Ledger | None = None,
     ) -> None:
         width = rules.scaling.width(d)
@@ -66,10 +71,13 @@ class Machine:
         self.n_seen = 0
         self.waits = False  # for the label of a row that the scaling has taken in already
         self.n_asked = 0
+        self.n_classes = n_classes
         self.learner = Learner(
             rules.scaling.begin(d, dtype),
-            rules.update.begin(width, dtype),
-            rules.query.begin(width),
+            rules.update.many(width, dtype, n_classes)
+            if self.many
+            else rules.update.begin(width, dtype),
+            rules.query.many(width, n_classes) if self.many else rules.query.begin(width),
         )
         self.numbers = np.array(numbers_of(self.learner))
         self.bodies = rules_digest(self.learner)
@@ -78,6 +86,19 @@ class Machine:
         """Take arrays over from a pickle; those mapped from a file are copied, to be changed."""
         self.__dict__.update(state)
         self.learner = _writable(self.learner)
+
+    @property
+    def many(self) -> bool:
+        return self.n_classes > 2
+
+    @property
+    def code_type(self) -> Any:
+        """The type of labels in the loop: a sign, or the number of a class."""
+        return np.int32 if self.many else np.int8
+
+    def log(self, n: int, *, exact: bool = True) -> Log:
+        """Make room for n rounds to be written down."""
+        return Log.of(n, MANY if self.many else TWO, exact=exact)
 
     @property
     def state(self) -> Learner:
@@ -108,7 +129,7 @@ class Machine:
     def run(
         self,
         rows: Rows,
-        labels: Signs,
+        labels: Codes,
         *,
         log: Log,
         first: int = 0,
@@ -131,9 +152,12 @@ class Machine:
             tossed = toss(self.seed, origin + start, room[: stop - start])
             piece = log.part(start, stop)
             if ledger is not None:
-                piece = piece if log.kept else Log.of(stop - start, exact=False)
+                piece = piece if log.kept else self.log(stop - start, exact=False)
                 if ledger.met_at is not None:
-                    tossed[:] = NEVER
+                    tossed[:] = PASSED
+            decided = self.next_coin is not None
+            if self.next_coin is not None:
+                tossed[0], self.next_coin = self.next_coin, None
             moved, status, n_asked = kernel(
                 self.learner,
                 self.numbers,
@@ -149,7 +173,10 @@ class Machine:
             self.n_seen = origin + position
             self.n_asked += int(n_asked)
             if ledger is not None:
-                ledger.enter(piece.part(0, moved), labels[start:position] if teach else None)
+                known = labels[start:position] if teach else None
+                ledger.enter(piece.part(0, moved), known, decided=decided)
+                if len(log.asked):
+                    log.asked[start:position] = piece.asked[:moved]
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
 
@@ -163,7 +190,7 @@ class Machine:
         state = self.state
         pack(state._replace(query=overlook(state.query, n)), self.numbers)
 
-    def lesson(self, rows: Rows, labels: Signs, asked_with: Matrix, *, fresh: bool) -> int:
+    def lesson(self, rows: Rows, labels: Codes, asked_with: Matrix, *, fresh: bool) -> int:
         """Learn given labels; return the status."""
         kernel = compiled_lesson(self.bodies)
         return int(kernel(self.learner, self.numbers, rows, labels, asked_with, fresh))
@@ -175,6 +202,21 @@ class Machine:
         if kernel(self.learner, self.numbers, rows, margins, exact) != DONE:
             margins[:] = np.nan
         return margins
+
+    def scores(self, rows: Rows) -> Matrix:
+        """Return what each of many classes scores on every row; NaN if they cannot be read."""
+        scores = np.empty((shape(rows)[0], self.n_classes))
+        kernel = compiled_scores(self.bodies)
+        if kernel(self.learner, self.numbers, rows, scores) != DONE:
+            scores[:] = np.nan
+        return scores
+
+    def sides(self, rows: Rows) -> Vector:
+        """Return what predictions hang on: the sign of a number, or the number of a class."""
+        if self.many:
+            best: Vector = self.scores(rows).argmax(axis=1).astype(float)
+            return best
+        return self.margins(rows, exact=False)
 
 
 def _writable(state: Any) -> Any:

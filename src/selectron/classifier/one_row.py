@@ -11,14 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.machine import NEVER
+from selectron.classifier.machine import PASSED
 from selectron.classifier.row_forms import COLUMN, NO_COLUMNS, Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
+from selectron.forecasts import MANY, TWO
 from selectron.numeric.coins import coins
 from selectron.single import compiled_ask, compiled_learn, compiled_predict
 
 COINS_AHEAD = 1024
+
+
+class Moved(Exception):
+    """A class has joined, and the learner stands on another bench: bind the kernels anew."""
 
 
 class OneRow(NamedTuple):
@@ -32,7 +37,8 @@ class OneRow(NamedTuple):
 def one_row(run: Run, like: Any) -> OneRow:
     """Bind the kernels to the learner, for rows of the class of this one."""
     bench = Bench.for_rows_like(run, like)
-    return OneRow(_predictor(bench), _asker(bench), _learner(bench))
+    predict = _predictor(bench)
+    return OneRow(predict, _asker(bench), _learner(bench, predict))
 
 
 def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
@@ -58,7 +64,10 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
     dense, csr = bench.form is Form.DENSE, bench.form is Form.CSR
     labels = bench.run.labels
     kernel = bench.entry(compiled_predict(bench.run.machine.bodies))
-    margin_of = _handed_over(bench, kernel)
+    side_of = _handed_over(bench, kernel)
+
+    def predict_many(x: Any) -> Any:
+        return labels.names_by_side[int(side_of(x))]
 
     def predict(x: Any) -> Any:
         # The usual row goes straight to the kernel: one more call is a tenth of the whole.
@@ -71,44 +80,57 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns)
         if margin != margin:
-            margin = margin_of(x)
+            margin = side_of(x)
         names = labels.names_by_side
         return names[margin > 0.0] if names else None
 
-    return predict
+    return predict_many if bench.run.machine.many else predict
 
 
-def _learner(bench: Bench) -> Callable[[Any, Any], None]:
+def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
     learner, numbers, layout = bench.state
     dtype, array, whole = bench.dtype, np.ndarray, (1, layout.d)
     dense, csr = bench.form is Form.DENSE, bench.form is Form.CSR
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
     teach = _handed_over(bench, kernel)
+    run, remembers = bench.run, bench.run.remembers
+
+    def admit(x: Any, y: Any) -> float:
+        if not labels.knows(y):
+            look(x)  # a row that is refused must not leave its class behind
+        code = run.admit(y)
+        if run.machine is not machine:
+            raise Moved
+        return code
 
     def learn(x: Any, y: Any) -> None:
         try:
-            sign = labels.signs_by_name[y]
+            code = labels.codes_by_name[y]
         except (KeyError, TypeError):  # a new class, or not a label at all
-            sign = labels.sign(y)
+            code = admit(x, y)
         ticket = tickets.just_asked
         if ticket is not None:
             ticket = tickets.answered_by(x, bench.read)
         margin, new = nan, ticket is None
         if dense:
             if x.__class__ is array and x.dtype is dtype and x.ndim == 1:
-                margin = kernel(learner, numbers, layout, x, NO_COLUMNS, sign, new)
+                margin = kernel(learner, numbers, layout, x, NO_COLUMNS, code, new)
         elif csr:
             values, columns = x.data, x.indices
             if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
-                margin = kernel(learner, numbers, layout, values, columns, sign, new)
-        if margin != margin:
-            teach(x, sign, new)
+                margin = kernel(learner, numbers, layout, values, columns, code, new)
+        usual = margin == margin
+        if not usual:
+            teach(x, code, new)
+        if remembers and labels.open:
+            kept: tuple[Any, Any] = (x.copy(), None) if usual and dense else bench.kept(x)
+            run.memory.keep(*kept, code)
         if new:
             machine.n_seen += 1
             machine.n_asked += 1
         elif ticket is not None:
-            bench.run.enter_answer(tickets.waiting[ticket], sign)
+            bench.run.enter_answer(tickets.waiting[ticket], code)
             tickets.answer(ticket, machine.n_seen)
 
     return learn
@@ -116,26 +138,21 @@ def _learner(bench: Bench) -> Callable[[Any, Any], None]:
 
 def _asker(bench: Bench) -> Callable[[Any], Ask]:
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    toss, told, ledger = _Coins(bench.run), np.zeros(5), machine.ledger
+    toss, told = _Coins(bench.run), np.zeros((MANY if machine.many else TWO) + 1)
+    ledger = machine.ledger
     play = _handed_over(bench, bench.entry(compiled_ask(machine.bodies), 0.5, told))
 
     def ask(x: Any) -> Ask:
         if tickets.fresh_from < tickets.n_asked:
             bench.run.look_for_overdue()
-        if ledger is not None:
-            ledger.skip_to(machine.n_seen)
-        stopped = ledger is not None and ledger.met_at is not None
-        coin = NEVER if stopped else toss()
-        margin = play(x, coin, told)
-        probability = 0.0 if stopped else float(told[4])
+        stopped = ledger is not None and ledger.caught_up(machine.n_seen).met_at is not None
+        coin = PASSED if stopped else toss()
+        side = play(x, coin, told)
+        margin, probability = float(told[0]), 0.0 if stopped else float(told[-1])
         asked = coin < probability
         ticket = -1
         if asked:
-            values, columns = bench.read(x)
-            kept = None if bench.form is Form.DENSE else columns.astype(np.uint32)
-            question = Question(
-                np.array(values), kept, told[:4].copy(), probability, machine.n_seen
-            )
+            question = Question(*bench.kept(x), told[:-1].copy(), probability, machine.n_seen)
             ticket = tickets.keep(question)
         if ledger is not None:
             ledger.enter_one(probability, asked=asked)
@@ -143,7 +160,8 @@ def _asker(bench: Bench) -> Callable[[Any], Ask]:
         machine.n_asked += asked
         tickets.just_asked = ticket if asked else None
         names = labels.names_by_side
-        return Ask(names[margin > 0.0] if names else None, margin, probability, asked, ticket)
+        name = names[int(side) if machine.many else side > 0.0] if names else None
+        return Ask(name, margin, probability, asked, ticket)
 
     return ask
 

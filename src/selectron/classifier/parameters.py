@@ -1,11 +1,13 @@
 """scikit-learn's conventions for parameters and tags, without importing it: that costs seconds."""
 
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 
 class Parameters:
     """Keep constructor arguments under their own names: get, set, show, clone."""
+
+    MANY_CLASSES: ClassVar[bool] = True
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -48,6 +50,6 @@ class Parameters:
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(multi_class=False),
+            classifier_tags=ClassifierTags(multi_class=self.MANY_CLASSES),
             input_tags=InputTags(sparse=True),
         )

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.classifier.inputs import row_values
 from selectron.classifier.run import Run
 from selectron.numeric.arrays import Indices, Vector
+from selectron.numeric.rows import Csr, Rows
 from selectron.single import DenseLayout, SparseLayout, entry_point
 
 COLUMN = np.dtype(np.int32)
@@ -61,6 +63,11 @@ class Bench(NamedTuple):
             )
         return np.ascontiguousarray(values, self.dtype), np.ascontiguousarray(columns, COLUMN)
 
+    def kept(self, x: Any) -> tuple[Vector, Any]:
+        """Return a copy of the numbers, and the columns of a sparse row."""
+        values, columns = self.read(x)
+        return np.array(values), None if self.form is Form.DENSE else columns.astype(np.uint32)
+
     def refusal(self, values: Vector) -> ValueError:
         if not np.isfinite(values).all():
             worst = values[~np.isfinite(values)][0]
@@ -91,3 +98,16 @@ def _sparse(x: Any, d: int) -> tuple[Vector, Indices]:
         x = x.copy()
         x.sum_duplicates()
     return x.data, x.indices
+
+
+def as_table(x: Any) -> Any:
+    """Return a row as a table of one row."""
+    if hasattr(x, "tocsr"):
+        return x if x.ndim == 2 else x.reshape(1, -1)
+    row = np.asarray(x)
+    return row[np.newaxis] if row.ndim == 1 else row
+
+
+def numbers_and_columns(row: Rows) -> tuple[Vector, Any]:
+    columns = row.indices[row.starts[0] : row.starts[1]] if isinstance(row, Csr) else None
+    return row_values(row).reshape(-1), columns

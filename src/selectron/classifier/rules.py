@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from selectron.queries import Auto
+from selectron.queries import Auto, Balanced
 from selectron.scalings import Automatic, Intercept, Raw, Text
 from selectron.spec import QueryRule, Scaling, UpdateRule
-from selectron.updates import Probit
+from selectron.updates import HalfStep, Probit, Ridge
 
 # Up to this width the default keeps a d x d matrix (128 MB at this one), beyond it some directions.
 WIDEST_MATRIX = 4096
@@ -23,7 +23,19 @@ class Rules(NamedTuple):
     query: Any
 
 
-def choose_rules(
+class Wishes(NamedTuple):
+    """The rules that the user named; those left out depend on how many classes there are."""
+
+    update: Any = None
+    query: Any = None
+
+
+def has_many_form(update: Any) -> bool:
+    """Tell whether this update rule, or the default one, can learn more than two classes."""
+    return update is None or type(update).many is not UpdateRule.many
+
+
+def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the stream
     scaling: Any,
     update: Any,
     query: Any,
@@ -32,6 +44,7 @@ def choose_rules(
     d: int,
     sparse: bool = False,
     rows: int | None = None,
+    n_classes: int = 2,
 ) -> Rules:
     """Fill in what was not given; `rows` is the length of the stream where it is known."""
     for name, rule in (("scaling", scaling), ("update", update), ("query", query)):
@@ -47,17 +60,27 @@ def choose_rules(
             scaling = Intercept() if fit_intercept else Raw()
     if update is None:
         whole = d <= WIDEST_MATRIX and scaling.WRITTEN_OUT
-        update = Probit() if whole else Probit(rank=_rank(d))
+        update = _many_update(whole) if n_classes > 2 else _two_update(whole, d)
     if not (scaling.WRITTEN_OUT or update.by_products):
         raise ValueError(
             f"{scaling.label} never writes a row out, which {update.label} needs: choose an update "
             "rule such as Probit(rank=64), HalfStep() or Perceptron(), or another scaling"
         )
-    return Rules(scaling, update, Auto() if query is None else query)
+    if query is None:
+        query = Balanced() if n_classes > 2 else Auto()
+    return Rules(scaling, update, query)
 
 
 ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}
 _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
+
+
+def _two_update(whole: bool, d: int) -> UpdateRule:
+    return Probit() if whole else Probit(rank=_rank(d))
+
+
+def _many_update(whole: bool) -> UpdateRule:
+    return Ridge() if whole else HalfStep()
 
 
 def _warmup(rows: int | None) -> int:

@@ -5,17 +5,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.batch import Given, consult, learn_batch, refusal, vet
+from selectron.classifier.batch import Given, learn_batch, refusal
 from selectron.classifier.inputs import shape
-from selectron.classifier.labels import Labels
-from selectron.classifier.machine import Machine, Stop
+from selectron.classifier.labels import Labels, read_labels
+from selectron.classifier.machine import Machine, Snapshot, Stop
+from selectron.classifier.memory import Memory
+from selectron.classifier.open_classes import consult, learn_open
+from selectron.classifier.rules import Wishes, has_many_form
 from selectron.classifier.tickets import Question, Tickets
+from selectron.classifier.widening import taught_again, widened, widened_forecast
 from selectron.loop import DONE, Log
-from selectron.numeric.arrays import Matrix, Signs
+from selectron.numeric.arrays import Codes, Matrix
 from selectron.numeric.rows import Rows
 
 NO_FORECASTS = np.empty((0, 4))
 SILENT = Log.of(0)
+
+
+class Checkpoint(NamedTuple):
+    """What a refused batch of unknown classes must not have changed."""
+
+    machine: Machine
+    snapshot: Snapshot
+    classes: Any
+    memory: Memory
+    waiting: dict[int, Question]
 
 
 class Ask(NamedTuple):
@@ -31,31 +45,36 @@ class Ask(NamedTuple):
 class Run:
     """What a fit begins and a partial_fit goes on with."""
 
-    def __init__(self, machine: Machine, labels: Labels) -> None:
+    def __init__(self, machine: Machine, labels: Labels, wishes: Wishes | None = None) -> None:
         self.machine = machine
         self.labels = labels
+        self.wishes = wishes or Wishes()
         self.tickets = Tickets()
+        self.memory = Memory()
 
     def teach(self, rows: Rows, y: Any, log: Log = SILENT) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
         self.tickets.just_asked = None
         if callable(y):
-            self._consult(rows, _oracle(y), log)
-        elif self.labels.complete:
-            given = Given(y, self.labels.classes)
-            learn_batch(self.machine, rows, self.labels.signs(y), log, given=given)
+            consult(self, rows, _oracle(y), log)
+        elif not self.labels.complete:
+            consult(self, rows, lambda t: y[t], log)
+        elif self.labels.open:
+            learn_open(self, rows, y, log)
         else:
-            self._consult(rows, lambda t: y[t], log)
+            given = Given(y, self.labels.classes)
+            learn_batch(self.machine, rows, self.labels.codes(y), log, given=given)
 
     def ask(self, rows: Rows) -> Ask:
         self.tickets.just_asked = None
         self.look_for_overdue()
         n, first = shape(rows)[0], self.machine.n_seen
-        log = Log.of(n)
-        learn_batch(self.machine, rows, np.ones(n, np.int8), log, teach=False)
+        log = self.machine.log(n)
+        learn_batch(self.machine, rows, np.ones(n, self.machine.code_type), log, teach=False)
         tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         margins = log.forecasts[:, 0].copy()
-        return Ask(self.labels.names(margins), margins, log.probabilities, log.asked, tickets)
+        names = self.labels.names(log.sides)
+        return Ask(names, margins, log.probabilities, log.asked, tickets)
 
     def look_for_overdue(self) -> None:
         """Let the query rule know how many questions are hardly waited for any more."""
@@ -65,24 +84,27 @@ class Run:
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions; all tickets and labels are checked before any is learnt."""
         labels = self.labels.copy()
-        lessons = [(t, self.tickets.question(t), labels.sign(label)) for t, label in answers]
-        self.labels.classes = labels.classes
+        for ticket, label in answers:
+            self.tickets.question(ticket)
+            labels.code(label)
+        self._check_room(labels)
         learnt = 0
-        for ticket, question, sign in lessons:
-            if question is not None and int(ticket) in self.tickets.waiting:
-                rows = question.rows(self.machine.d)
-                self.lesson(
-                    rows, np.array([sign], np.int8), question.forecast[np.newaxis], fresh=False
-                )
-                self.enter_answer(question, sign)
+        for ticket, label in answers:
+            code = self.admit(label)
+            question = self.tickets.waiting.get(int(ticket))
+            if question is not None:
+                rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
+                self.lesson(rows, np.array([code], self.machine.code_type), told, fresh=False)
+                self.remember(rows, code)
+                self.enter_answer(question, code)
                 self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
 
-    def enter_answer(self, question: Question, sign: float) -> None:
+    def enter_answer(self, question: Question, code: float) -> None:
         """Let the estimate of the error know the answer, if there is one."""
         if self.machine.ledger is not None:
-            self.machine.ledger.answer(question.round, question.forecast[0], sign)
+            self.machine.ledger.answer(question.round, question.forecast, code)
 
     def forget(self, tickets: Iterable[Any]) -> int:
         """Give up questions that still wait, and return how many there were."""
@@ -94,15 +116,88 @@ class Run:
         self.machine.give_up(len(still))
         return len(still)
 
-    def lesson(self, rows: Rows, signs: Signs, asked_with: Matrix, *, fresh: bool) -> None:
+    @property
+    def machines(self) -> list[Machine]:
+        return [self.machine]
+
+    def margins(self, rows: Rows, *, exact: bool) -> Any:
+        """Return the margins of two classes, or the scores of more."""
+        machine = self.machine
+        return machine.scores(rows) if machine.many else machine.margins(rows, exact=exact)
+
+    def names(self, margins: Any) -> Any:
+        """Return the classes that margins or scores predict."""
+        if not len(self.labels.classes):
+            raise ValueError(
+                "no label has been learnt yet, so there is no class to predict; the default "
+                "learner watches 50 rows before it asks for the first one"
+            )
+        return self.labels.names(margins.argmax(axis=1) if self.labels.many else margins)
+
+    def read(self, y: Any, n: int) -> Any:
+        return read_labels(y, n)
+
+    def lesson(self, rows: Rows, codes: Codes, asked_with: Matrix, *, fresh: bool) -> None:
         """Learn labels that come outside a pass."""
-        status = self.machine.lesson(rows, signs, asked_with, fresh=fresh)
+        status = self.machine.lesson(rows, codes, asked_with, fresh=fresh)
         if status != DONE:
             raise refusal(self.machine, rows, Stop(0, status))
 
-    def _consult(self, rows: Rows, label_of: Callable[[int], Any], log: Log) -> None:
-        vet(self.machine, rows)
-        consult(self.machine, rows, lambda t: self.labels.sign(label_of(t)), log)
+    def admit(self, label: Any) -> float:
+        """Return the number of a label; a class that is new joins, the machine with it."""
+        if self.labels.knows(label):
+            return self.labels.code(label)
+        labels = self.labels.copy()
+        code = labels.code(label)
+        if len(labels.classes) > max(2, len(self.labels.classes)):
+            self._check_room(labels)
+            self._widen(len(labels.classes))
+        self.labels.classes = labels.classes
+        return code
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a third class may come that has to be taught what the two were told."""
+        two = self.labels.open and not self.machine.many
+        return two and has_many_form(self.wishes.update)
+
+    def remember(self, row: Rows, code: float) -> None:
+        if self.remembers:
+            self.memory.keep_row(row, code)
+
+    def remember_asked(self, rows: Rows, codes: Codes, log: Log) -> None:
+        if self.remembers:
+            self.memory.keep_asked(rows, codes, log)
+
+    def checkpoint(self) -> Checkpoint:
+        machine, tickets = self.machine, self.tickets
+        return Checkpoint(
+            machine,
+            machine.snapshot(),
+            self.labels.classes,
+            self.memory.copy(),
+            tickets.waiting.copy(),
+        )
+
+    def back_to(self, before: Checkpoint) -> None:
+        self.machine, self.memory = before.machine, before.memory
+        self.machine.restore(before.snapshot)
+        self.labels.classes, self.tickets.waiting = before.classes, before.waiting
+
+    def _check_room(self, labels: Labels) -> None:
+        """Refuse a third class before anything changes if the update rule knows only two."""
+        if labels.many and not has_many_form(self.wishes.update):
+            self.wishes.update.many(self.machine.d, self.machine.dtype, len(labels.classes))
+
+    def _widen(self, n_classes: int) -> None:
+        if self.machine.many:
+            self.machine = widened(self.machine, self.machine.rules, n_classes)
+            return
+        self.machine = taught_again(self.machine, self.wishes, self.memory, n_classes)
+        self.memory = Memory()
+        for number, question in self.tickets.waiting.items():
+            told = widened_forecast(question.forecast)
+            self.tickets.waiting[number] = question._replace(forecast=told)
 
 
 def _oracle(y: Callable[[Any], Any]) -> Callable[[int], Any]:

@@ -8,9 +8,11 @@ import numpy as np
 
 from selectron import queries, scalings, updates
 from selectron.classifier.labels import Labels
-from selectron.classifier.ledger import with_ledger
+from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules
+from selectron.classifier.memory import Memory
+from selectron.classifier.multilabel import MultilabelRun
+from selectron.classifier.rules import Rules, Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
 from selectron.files import DamagedFile as DamagedFile
@@ -18,18 +20,23 @@ from selectron.files import Format, read_file, write_file
 from selectron.spec import Spec
 
 FORMAT = Format(
-    "selectron learner", 1, "learner", file="a learner's file", owner="a selectron learner"
-)
+    "selectron learner", 2, "learner", file="a learner's file", owner="a selectron learner"
+)  # version 1 knew two classes
 LEDGER = "estimate."
 HONEST = "explore", "window", "stop_when"
 SHELVES = {"scaling": scalings, "update": updates, "query": queries}
 
 
-def save(run: Run, params: dict[str, Any], path: Path) -> None:
+def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
     """Write the run to a file, whole or not at all."""
     machine, tickets = run.machine, run.tickets
-    tensors = {f"state.{k}": np.ascontiguousarray(a) for k, a in enumerate(machine.arrays())}
-    tensors["numbers"] = machine.numbers
+    tensors = {}
+    for m, each in enumerate(run.machines):
+        place = _place(m)
+        for k, array in enumerate(each.arrays()):
+            tensors[f"{place}state.{k}"] = np.ascontiguousarray(array)
+        tensors[f"{place}numbers"] = each.numbers
+    tensors |= run.memory.tensors()
     if machine.ledger is not None:
         tensors |= {f"{LEDGER}{name}": array for name, array in machine.ledger.state().items()}
     waiting = {}
@@ -46,6 +53,8 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
         "d": machine.d,
         "dtype": machine.dtype.name,
         "seed": machine.seed,
+        "n_classes": machine.n_classes,
+        "several_labels": isinstance(run, MultilabelRun),
         "counts": [machine.n_seen, machine.n_asked, machine.waits],
         "tickets": {
             "n_asked": tickets.n_asked,
@@ -62,29 +71,51 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
     write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
 
 
-def read(path: Path) -> tuple[Run, dict[str, Any]]:
+def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
     """Read a run and the parameters of its estimator."""
     tensors, text = read_file(path, FORMAT)
     description = json.loads(text)
     rules = Rules(
         **{name: _rule(name, described) for name, described in description["rules"].items()}
     )
+    labels = _labels(description["classes"])
+    several = description.get("several_labels", False)
     params = {
         name: _rule(name, value) if name in SHELVES else value
         for name, value in description["params"].items()
     }
     rules, ledger = with_ledger(rules, *(params.get(name) for name in HONEST))
-    dtype = np.dtype(description["dtype"])
-    machine = Machine(rules, description["d"], dtype, description["seed"], ledger)
     if ledger is not None:
         ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
-    for k, array in enumerate(machine.arrays()):
-        array[...] = tensors[f"state.{k}"]
-    machine.numbers[:] = tensors["numbers"]
-    machine.n_seen, machine.n_asked, machine.waits = description["counts"]
-    run = Run(machine, _labels(description["classes"]))
+    machines = [
+        _machine(rules, description, tensors, _place(m), ledger)
+        for m in range(len(labels.classes) if several else 1)
+    ]
+    run: Run | MultilabelRun = (
+        MultilabelRun(machines, labels)
+        if several
+        else Run(machines[0], labels, Wishes(params["update"], params["query"]))
+    )
     run.tickets = _tickets(description["tickets"], tensors)
+    run.memory = Memory.from_tensors(tensors)
     return run, params
+
+
+def _place(m: int) -> str:
+    """Return where the m-th of several learners stands; the first where a single one does."""
+    return f"label.{m}." if m else ""
+
+
+def _machine(
+    rules: Rules, described: Any, tensors: dict[str, Any], place: str, ledger: Ledger | None
+) -> Machine:
+    dtype, n_classes = np.dtype(described["dtype"]), described.get("n_classes", 2)
+    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes, ledger)
+    for k, array in enumerate(machine.arrays()):
+        array[...] = tensors[f"{place}state.{k}"]
+    machine.numbers[:] = tensors[f"{place}numbers"]
+    machine.n_seen, machine.n_asked, machine.waits = described["counts"]
+    return machine
 
 
 def _describe(rule: Spec | None) -> Any:

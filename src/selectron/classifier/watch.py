@@ -8,7 +8,7 @@ from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.loop import Log
-from selectron.numeric.arrays import Signs
+from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Rows
 
 AfterUpdate = Callable[[SelectiveClassifier, int], None]
@@ -16,8 +16,8 @@ AfterUpdate = Callable[[SelectiveClassifier, int], None]
 
 def watched_fit(
     learner: SelectiveClassifier, X: Any, y: Any, after_update: AfterUpdate | None = None
-) -> tuple[Rows, Signs, Log]:
-    """Fit the learner on the stream; return its rows, the signs of all labels, and the log.
+) -> tuple[Rows, Codes, Log]:
+    """Fit the learner on the stream; return its rows, the codes of all labels, and the log.
 
     The learner reads the labels it asks for and no others.
     """
@@ -25,14 +25,14 @@ def watched_fit(
     n = shape(rows)[0]
     column = read_labels(y, n)
     labels = Labels(found_classes(column))
-    signs = labels.signs(column)
+    codes = labels.codes(column)
     run = learner._begin(rows, labels, n)
-    log = Log.of(n)
+    log = run.machine.log(n)
     if after_update is None:
-        learn_batch(run.machine, rows, signs, log)
+        learn_batch(run.machine, rows, codes, log)
         learner._adopt(run, X)
     else:
         learner._adopt(run, X)
-        for done in pauses(run.machine, rows, signs, log):
+        for done in pauses(run.machine, rows, codes, log):
             after_update(learner, done)
-    return rows, signs, log
+    return rows, codes, log

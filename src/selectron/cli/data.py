@@ -13,7 +13,8 @@ FORMATS = "npz, svmlight (.svm, .svm.gz), CSV or Parquet"
 def add_data_options(parser: ArgumentParser) -> None:
     parser.add_argument("data", help=f"rows with labels: {FORMATS}")
     parser.add_argument("--target", help="column or array of the labels")
-    parser.add_argument("--positive", metavar="A,B", help="classes of the positive side")
+    parser.add_argument("--positive", metavar="A,B",
+                        help="classes of the positive side [each class for itself]")  # fmt: skip
     parser.add_argument("--negative", metavar="C", help="classes of the negative side [all others]")
     parser.add_argument("--unit-norm", action="store_true", help="scale every row to length one")
     parser.add_argument("--shuffle", action="store_true", help="shuffle the rows, anew each seed")
@@ -23,7 +24,7 @@ def add_data_options(parser: ArgumentParser) -> None:
 
 
 def read(options: Namespace) -> Stream:
-    """Read the whole stream, its two classes chosen."""
+    """Read the whole stream, its classes chosen."""
     _check(options)
     found = read_stream(options.data, options.target)
     stream = two_classes(found, _split(options.positive), _split(options.negative))

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from selectron.classifier.run import Run
+from selectron.classifier.lifecycle import AnyRun
 from selectron.classifier.store import read as read_learner
 from selectron.cli.output import check_outputs, write_json
 from selectron.experts import Mixture, load_experts
@@ -66,7 +66,7 @@ def about_experts(path: Path) -> dict[str, Any]:
     return {"experts": type(mixture).__name__, "number": mixture.n, **about_weights(mixture)}
 
 
-def about_run(run: Run, updates: int) -> dict[str, Any]:
+def about_run(run: AnyRun, updates: int) -> dict[str, Any]:
     machine = run.machine
     return {
         "features": machine.d,

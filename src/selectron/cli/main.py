@@ -35,6 +35,7 @@ COMMANDS = {
         "run one learner over a file of rows",
         [
             "selectron run letters.csv --positive A --shuffle --test 0.2",
+            "selectron run digits.csv --rules perceptron+margin:b=0.1 --shuffle",
             "selectron run mnist.npz --positive 4 --negative 7 --unit-norm",
             "selectron run rcv1.svm.gz --rules half-step+balanced --seeds 5 --json -",
         ],

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from selectron import SelectiveClassifier
+from selectron.cli.output import table
 from selectron.evaluate import Certificate, Trace, progressive
 from selectron.queries import Uniform
 from selectron.streams import Stream
 
 HEAD = ("learner", "labels", "of the rows", "mistakes", "stream error", "test error", "updates")
+
+WIDEST_TABLE = 20  # classes; of more, the confusion is in the JSON only
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,31 @@ class Result:
             "updates": self.updates,
             "test_error": self.test_errors or None,
             "certificate": str(self.certificate),
-        } | ({"readout": self.readout} if self.readout else {})
+            **(self.by_class() if self.many else {}),
+            **({"readout": self.readout} if self.readout else {}),
+        }
+
+    @property
+    def many(self) -> bool:
+        return len(self.learner.classes_) > 2
+
+    def by_class(self) -> dict[str, Any]:
+        """Return who was taken for whom in the stream of the first seed."""
+        return {
+            "classes": [str(label) for label in self.trace.learner.classes_],
+            "confusion": self.trace.confusion.tolist(),
+            "recall": self.trace.recalls.tolist(),
+        }
+
+    def confusion_table(self) -> str:
+        """Lay out the confusion matrix: a line a class, with its recall."""
+        facts = self.by_class()
+        lines = zip(facts["classes"], facts["confusion"], facts["recall"], strict=True)
+        if len(facts["classes"]) > WIDEST_TABLE:
+            rows = [(name, sum(counts), f"{share:.3f}") for name, counts, share in lines]
+            return table(("class", "rows", "recall"), rows)
+        head = ("class", *(f"as {name}" for name in facts["classes"]), "recall")
+        return table(head, [(name, *counts, f"{share:.3f}") for name, counts, share in lines])
 
     @property
     def rate(self) -> float:

@@ -85,12 +85,7 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
     n, d = results[0].rounds, results[0].learner.n_features_in_
     if not quiet:
         print(f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)\n")
-        print(table(HEAD, [result.row() for result in results]))
-        for result in results:
-            print(f"\n{result.name}: {result.certificate}", end="")
-            if result.readout:
-                print(f"\n\n{result.readout}", end="")
-        print()
+        _print(results)
     if options.plot:
         from selectron.evaluate import plot_curves
 
@@ -103,3 +98,15 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
         facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
         write_json(facts | {"results": [result.as_json() for result in results]}, options.json)
     return 0
+
+
+def _print(results: list[Result]) -> None:
+    print(table(HEAD, [result.row() for result in results]))
+    for result in results:
+        print(f"\n{result.name}: {result.certificate}", end="")
+        if result.readout:
+            print(f"\n\n{result.readout}", end="")
+    print()
+    for result in results:
+        if result.many:
+            print(f"\n{result.name}, first seed:\n{result.confusion_table()}")

@@ -67,6 +67,10 @@ class _Evidence:
 def certify(trace: Any, comparator: Any = None) -> Certificate:
     """Find the theorem for this pair of rules, and its smallest bound in hindsight."""
     scaling, update, query = trace.learner.rules_
+    if len(trace.learner.classes_) > 2:
+        pair = f"{update.label} with {query.label}"
+        theorem = f"no theorem here covers {pair} on {len(trace.learner.classes_)} classes"
+        return Certificate(trace.n_mistakes, None, theorem)
     judge = JUDGES.get((type(update), type(query)))
     if judge is None or not isinstance(scaling, Raw | Intercept):
         presented = "" if isinstance(scaling, Raw | Intercept) else f" on {scaling.label} rows"

@@ -33,7 +33,10 @@ def estimates_over_time(
         raise ValueError(f"every must be at least 1 round, got {every}")
     evidence = Evidence(floor)
     outside = np.cumsum(trace.probabilities < floor)
+    # Of many classes only right and wrong are told apart: a prediction is +1, a mistake -1.
     predicted = np.where(trace.margins > 0.0, 1, -1)
+    if len(trace.learner.classes_) > 2:
+        predicted = np.ones(len(trace), int)
     labels = np.where(trace.mistakes, -predicted, predicted)
     shown, done = [], 0
     for reached in [*range(step, len(trace), step), len(trace)]:

@@ -11,7 +11,7 @@ from selectron.classifier.inputs import part, read_rows, shape
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.machine import Machine
 from selectron.loop import Log
-from selectron.numeric.arrays import Signs
+from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Rows
 
 Counts = NDArray[np.int64]
@@ -96,12 +96,12 @@ def first_passage(
     rows, judged = read_rows(X), read_rows(test[0])
     column = read_labels(y, shape(rows)[0])
     labels = Labels(found_classes(column))
-    wanted = labels.signs(read_labels(test[1], shape(judged)[0]))
+    wanted = labels.codes(read_labels(test[1], shape(judged)[0]))
     machine = copy._begin(rows, labels, shape(rows)[0]).machine
     asked: list[int] = []
     errors: list[int] = []
     since: int | None = None
-    for _ in pauses(machine, rows, labels.signs(column), SILENT):
+    for _ in pauses(machine, rows, labels.codes(column), SILENT):
         asked.append(machine.n_asked)
         errors.append(_errors(machine, judged, wanted, allowed))
         good = errors[-1] <= allowed
@@ -111,13 +111,14 @@ def first_passage(
     return Curve(np.array(asked, np.int64), np.array(errors, np.int64), machine.n_asked)
 
 
-def _errors(machine: Machine, rows: Rows, wanted: Signs, allowed: int) -> int:
-    """Count wrong sides, until there are more than allowed."""
+def _errors(machine: Machine, rows: Rows, wanted: Codes, allowed: int) -> int:
+    """Count wrong predictions, until there are more than allowed."""
     errors = 0
     for start in range(0, len(wanted), BLOCK):
         stop = min(len(wanted), start + BLOCK)
-        margins = machine.margins(part(rows, start, stop), exact=False)
-        errors += int((np.where(margins > 0.0, 1, -1) != wanted[start:stop]).sum())
+        sides = machine.sides(part(rows, start, stop))
+        predicted = sides if machine.many else np.where(sides > 0.0, 1, -1)
+        errors += int((predicted != wanted[start:stop]).sum())
         if errors > allowed:
             break
     return errors

@@ -51,17 +51,18 @@ def progressive(
             rounds.append(done)
             errors.append(float(np.mean(now.predict(X_test) != wanted)))
 
-    rows, signs, log = watched_fit(copy, X, y, after_update)
+    rows, codes, log = watched_fit(copy, X, y, after_update)
     margins = log.forecasts[:, 0].copy()
     return Trace(
         margins=margins,
         probabilities=log.probabilities,
         asked=log.asked,
         updated=log.updated,
-        mistakes=np.where(margins > 0.0, 1, -1) != signs,
+        mistakes=log.predicted != codes,
         learner=copy,
         rows=rows,
-        signs=signs,
+        signs=codes,
         test_rounds=np.array(rounds, np.int64),
         test_errors=np.array(errors),
+        predicted=log.predicted,
     )

@@ -11,7 +11,7 @@ from selectron.classifier import SelectiveClassifier
 from selectron.estimate import Estimate
 from selectron.evaluate.certificate import Certificate, certify
 from selectron.evaluate.estimates import estimates_over_time
-from selectron.numeric.arrays import Signs, Vector
+from selectron.numeric.arrays import Codes, Vector
 from selectron.numeric.rows import Rows
 
 Flags = NDArray[np.bool_]
@@ -41,9 +41,10 @@ class Trace:
     mistakes: Flags
     learner: SelectiveClassifier = field(repr=False)
     rows: Rows = field(repr=False)
-    signs: Signs = field(repr=False)
+    signs: Codes = field(repr=False)  # of more than two classes, their numbers
     test_rounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     test_errors: Vector = field(default_factory=lambda: np.zeros(0))
+    predicted: Codes = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
 
     def __len__(self) -> int:
         return len(self.margins)
@@ -64,6 +65,26 @@ class Trace:
     def error(self) -> float:
         """The share of rounds on which the prediction was wrong."""
         return self.n_mistakes / len(self)
+
+    @property
+    def confusion(self) -> NDArray[np.int64]:
+        """How often each class (row) was taken for each (column), over all rounds."""
+        classes = self.learner.classes_
+        many = len(classes) > 2
+        true, guessed = (
+            np.asarray(codes, np.int64) if many else (np.asarray(codes) > 0).astype(np.int64)
+            for codes in (self.signs, self.predicted)
+        )
+        counts = np.zeros((len(classes), len(classes)), np.int64)
+        np.add.at(counts, (true, guessed), 1)
+        return counts
+
+    @property
+    def recalls(self) -> Vector:
+        """The share of the rounds of each class whose prediction was right."""
+        counts = self.confusion
+        shares: Vector = np.diag(counts) / np.maximum(counts.sum(axis=1), 1)
+        return shares
 
     @property
     def test_labels(self) -> NDArray[np.int64]:

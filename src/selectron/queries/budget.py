@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from selectron.dispatch import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
+from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
 from selectron.queries.auto import Auto
 from selectron.queries.threshold import certainty
 from selectron.spec import QueryRule
@@ -162,6 +162,19 @@ def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> Budge
         threshold,
         query.n_rounds + 1,
         query.n_asked + asked,
+    )
+
+
+@meet.of(BudgetState)
+def budget_meet(query: BudgetState, k: int, n_classes: int) -> BudgetState:
+    return BudgetState(
+        meet(query.rule, k, n_classes),
+        query.total,
+        query.horizon,
+        query.rate,
+        query.threshold,
+        query.n_rounds,
+        query.n_asked,
     )
 
 

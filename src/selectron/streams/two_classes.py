@@ -13,7 +13,7 @@ def two_classes(
 ) -> Stream:
     """Return the stream with labels True for `positive` and False for `negative` or the rest.
 
-    Without `positive` the labels stay as they are; there must be two.
+    Without `positive` the labels stay as they are; there must be two at least.
     """
     if not positive:
         return _as_it_is(stream, negative)
@@ -32,11 +32,11 @@ def _as_it_is(stream: Stream, negative: list[str] | None) -> Stream:
     if negative:
         raise ValueError(f"--negative {','.join(negative)} needs --positive beside it")
     found = np.unique(stream.y)
-    if len(found) != 2:
-        shown = ", ".join(str(label) for label in found[:8]) + (", ..." if len(found) > 8 else "")
+    if len(found) < 2:
+        shown = ", ".join(str(label) for label in found)
         raise ValueError(
-            f"{stream.name} has {len(found)} classes ({shown}): choose with --positive, and "
-            "--negative if not all others"
+            f"{stream.name} has {len(found)} class ({shown}): there is nothing to tell apart; "
+            "choose another --target"
         )
     return stream
 

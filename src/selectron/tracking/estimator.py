@@ -1,17 +1,18 @@
 """`TrackingClassifier`: several learners as experts, followed through drift."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from selectron.classifier import Ask, SelectiveClassifier
-from selectron.classifier.inputs import row_values, shape
+from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels
+from selectron.classifier.row_forms import as_table, numbers_and_columns
 from selectron.classifier.run import NO_FORECASTS, Run
 from selectron.classifier.seeds import seed_of
-from selectron.numeric.arrays import Vector
-from selectron.numeric.rows import Csr, Rows
+from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.rows import Rows
 from selectron.tracking.answers import paired
 from selectron.tracking.machines import begin_machine, read_query
 from selectron.tracking.store import save
@@ -63,6 +64,8 @@ class TrackingClassifier(SelectiveClassifier):
     20000 2242 ForgettingRidge(memory=None)
     """
 
+    MANY_CLASSES: ClassVar = False
+
     def __init__(
         self,
         learners: Any = None,
@@ -80,7 +83,7 @@ class TrackingClassifier(SelectiveClassifier):
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
-        return self._started().labels.names(self._margins(_as_rows(x), exact=True))[0]
+        return self._started().labels.names(self._margins(as_table(x), exact=True))[0]
 
     def tell(self, tickets: Any, labels: Any) -> int:
         """Teach answers to questions of `ask`, as in `SelectiveClassifier`; return how many."""
@@ -88,17 +91,17 @@ class TrackingClassifier(SelectiveClassifier):
 
     def ask_one(self, x: Any) -> Ask:
         """Play a round on one row: predict, and say whether its label is worth asking for."""
-        answer = Ask(*(column[0] for column in self.ask(_as_rows(x))))
+        answer = Ask(*(column[0] for column in self.ask(as_table(x))))
         self._started().tickets.just_asked = int(answer.tickets) if answer.asked else None
         return answer
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one, which counts as asked."""
-        rows = self._read_more(_as_rows(x))
-        run = self._run or self._begin(rows, Labels(), None)
+        rows = self._read_more(as_table(x))
+        run: Any = self._run or self._begin(rows, Labels(), None)
         labels = run.labels.copy()
-        sign = np.array([labels.sign(y)], np.int8)
-        ticket = run.tickets.answered_by(rows, _numbers_and_columns)
+        sign = np.array([labels.code(y)], np.int8)
+        ticket = run.tickets.answered_by(rows, numbers_and_columns)
         if ticket is not None:
             run.tell([(ticket, y)])
             return self
@@ -114,7 +117,8 @@ class TrackingClassifier(SelectiveClassifier):
 
         Learners that are not rules of `selectron` cannot be saved so.
         """
-        save(self._started(), self.get_params(), Path(path))
+        run: Any = self._started()
+        save(run, self.get_params(), Path(path))
 
     @property
     def weights_(self) -> Vector:
@@ -140,11 +144,14 @@ class TrackingClassifier(SelectiveClassifier):
     def _machine(self) -> Any:
         return self._started(AttributeError).machine
 
-    def _separator(self) -> tuple[Vector, int]:
+    def _separator(self) -> tuple[Matrix, int]:
         raise AttributeError(
             "a vote of clipped margins is not linear in the row, so there are no coefficients; use "
             "decision_function"
         )
+
+    def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> Any:
+        raise ValueError("y has several labels a row: a tracker learns one; track each on its own")
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
         machine = begin_machine(
@@ -154,17 +161,4 @@ class TrackingClassifier(SelectiveClassifier):
             self.eta,
             (shape(rows)[1], rows.values.dtype, seed_of(self.random_state)),
         )
-        return Run(machine, labels)
-
-
-def _as_rows(x: Any) -> Any:
-    """Return a row as a table of one row."""
-    row: Any = x if hasattr(x, "tocsr") else np.asarray(x)
-    if row.ndim == 0 or (row.ndim > 1 and row.shape[0] != 1):
-        raise ValueError(f"one row is wanted, got an array of shape {row.shape}: pass a 1D array")
-    return row.reshape(1, -1) if row.ndim == 1 else row
-
-
-def _numbers_and_columns(row: Rows) -> tuple[Vector, Any]:
-    columns = row.indices[row.starts[0] : row.starts[1]] if isinstance(row, Csr) else None
-    return row_values(row).reshape(-1), columns
+        return Run(machine, labels.only_two())

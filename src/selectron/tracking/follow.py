@@ -93,8 +93,8 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
     rows = read_rows(X, owner=type(tracker).__name__)
     n = shape(rows)[0]
     column = read_labels(y, n)
-    labels = Labels(found_classes(column))
-    signs = labels.signs(column)
+    labels = Labels(found_classes(column)).only_two()
+    signs = labels.codes(column)
     run, log = copy._begin(rows, labels, n), Log.of(n)
     machine: Any = run.machine
     diary = machine.diary = Diary.of(n, machine.mixture.n)

@@ -86,7 +86,7 @@ def read(path: Path) -> tuple[Run, dict[str, Any]]:
         array[...] = tensors[f"state.{k}"]
     machine.numbers[:] = tensors["numbers"]
     machine.n_seen, machine.n_asked = described["counts"]
-    run = Run(machine, _labels(described["classes"]))
+    run = Run(machine, _labels(described["classes"]).only_two())
     run.tickets = _tickets(described["tickets"], tensors)
     given = described["given"]
     params = {

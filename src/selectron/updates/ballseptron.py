@@ -10,6 +10,7 @@ from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import NOT_NEGATIVE, UpdateRule
+from selectron.updates.many_ballseptron import ManyBallseptronState, fresh_many_ballseptron
 
 SMALLEST_SCALE = 1e-100
 
@@ -45,6 +46,9 @@ class Ballseptron(UpdateRule):
 
     def begin(self, d: int, dtype: Any) -> "BallseptronState":
         return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0.0, 0, 0)
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyBallseptronState":
+        return fresh_many_ballseptron(d, dtype, n_classes, float(self.r))
 
 
 class BallseptronState(NamedTuple):

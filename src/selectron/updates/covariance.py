@@ -15,7 +15,7 @@ LARGEST_WIDTH = 20_000
 
 
 class Covariance(NamedTuple):
-    weights: Vector
+    weights: Vector  # or a row a class
     A_inv: Matrix  # float64 whatever the rows are: its errors would add up
     image: Vector  # A⁻¹x of the row at hand
     support: Indices
@@ -29,6 +29,11 @@ def fresh_covariance(d: int, a: float) -> Covariance:
             f"{LARGEST_WIDTH} features use a first-order rule such as HalfStep() or Perceptron()"
         )
     return Covariance(np.zeros(d), np.eye(d) / a, np.zeros(d), np.zeros(d, np.int64))
+
+
+def shared_covariance(d: int, n_classes: int, a: float) -> Covariance:
+    """Start from A = a I with weights for each of many classes."""
+    return fresh_covariance(d, a)._replace(weights=np.zeros((n_classes, d)))
 
 
 @helper

@@ -10,6 +10,7 @@ from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import FRACTION, UpdateRule
+from selectron.updates.many_half_step import ManyHalfStepState, fresh_many_half_step
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class HalfStep(UpdateRule):
 
     def begin(self, d: int, dtype: Any) -> "HalfStepState":
         return HalfStepState(np.zeros(d, dtype), float(self.rate), 0.0, 0.0, 0)
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyHalfStepState":
+        return fresh_many_half_step(d, dtype, n_classes, float(self.rate))
 
 
 class HalfStepState(NamedTuple):

@@ -10,6 +10,10 @@ from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
+from selectron.updates.many_passive_aggressive import (
+    ManyPassiveAggressiveState,
+    fresh_many_passive_aggressive,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,9 @@ class PassiveAggressive(UpdateRule):
         return PassiveAggressiveState(
             np.zeros(d, dtype), float(self.C), bool(self.squared), 0.0, 0.0, 0
         )
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyPassiveAggressiveState":
+        return fresh_many_passive_aggressive(d, dtype, n_classes, float(self.C), bool(self.squared))
 
 
 class PassiveAggressiveState(NamedTuple):

@@ -10,6 +10,7 @@ from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
+from selectron.updates.many_perceptron import ManyPerceptronState, fresh_many_perceptron
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Perceptron(UpdateRule):
 
     def begin(self, d: int, dtype: Any) -> "PerceptronState":
         return PerceptronState(np.zeros(d, dtype), float(self.eta), 0.0, 0.0, 0)
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyPerceptronState":
+        return fresh_many_perceptron(d, dtype, n_classes, float(self.eta))
 
 
 class PerceptronState(NamedTuple):

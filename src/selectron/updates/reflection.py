@@ -11,6 +11,7 @@ from selectron.numeric.root import root
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
+from selectron.updates.many_reflection import ManyReflectionState, fresh_many_reflection
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Reflection(UpdateRule):
 
     def begin(self, d: int, dtype: Any) -> "ReflectionState":
         return ReflectionState(np.zeros(d, dtype), float(self.alpha), 0.0, 0.0, 0)
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyReflectionState":
+        return fresh_many_reflection(d, dtype, n_classes, float(self.alpha))
 
 
 class ReflectionState(NamedTuple):

@@ -9,6 +9,7 @@ from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import Forecast, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
+from selectron.updates.many_ridge import ManyRidgeState, fresh_many_ridge
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class Ridge(UpdateRule):
 
     def begin(self, d: int, dtype: Any) -> "RidgeState":
         return RidgeState(fresh_covariance(d, self.a), float(self.a), 0.0, 0)
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyRidgeState":
+        return fresh_many_ridge(d, n_classes, float(self.a))
 
 
 class RidgeState(NamedTuple):

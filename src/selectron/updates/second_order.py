@@ -13,6 +13,7 @@ from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import Forecast, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
+from selectron.updates.many_second_order import ManySecondOrderState, fresh_many_second_order
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class SecondOrder(UpdateRule):
 
     def begin(self, d: int, dtype: Any) -> "SecondOrderState":
         return SecondOrderState(fresh_covariance(d, self.a), float(self.a), 0.0, 0)
+
+    def many(self, d: int, dtype: Any, n_classes: int) -> "ManySecondOrderState":
+        return fresh_many_second_order(d, n_classes, float(self.a))
 
 
 class SecondOrderState(NamedTuple):

@@ -1,0 +1,98 @@
+"""The rows that were asked about while two classes were known, for the day a third one appears.
+
+The learner of two classes is not that of many, so the first is taught again what it was told. What
+is kept is bounded: the latest rows, 2²⁰ numbers in all.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from selectron.classifier.inputs import part, row_values
+from selectron.loop import Log
+from selectron.numeric.arrays import Codes, Indices, Vector
+from selectron.numeric.rows import Csr, Dense, Rows
+
+MOST_NUMBERS = 1 << 20
+
+
+# A row and the sign of its label; a dense row has no columns. A plain tuple is made faster.
+Taught = tuple[Vector, Indices | None, float]
+
+
+class Memory:
+    """The latest rows taught, the oldest first."""
+
+    def __init__(self) -> None:
+        self.rows: deque[Taught] = deque()
+        self.n_numbers = 0
+
+    def keep(self, values: Vector, indices: Any, sign: float) -> None:
+        """Keep a row, and let the oldest go while there are too many numbers."""
+        self.rows.append((values, indices, sign))
+        self.n_numbers += len(values)
+        while self.n_numbers > MOST_NUMBERS:
+            self.n_numbers -= len(self.rows.popleft()[0])
+
+    def keep_asked(self, rows: Rows, codes: Codes, log: Log) -> None:
+        """Keep the rows of a batch that were asked."""
+        positions, room = [], MOST_NUMBERS
+        for t in np.flatnonzero(log.asked)[::-1].tolist():
+            room -= row_values(part(rows, t, t + 1)).size
+            if room < 0:
+                break
+            positions.append(t)
+        for t in reversed(positions):
+            self.keep_row(part(rows, t, t + 1), float(codes[t]))
+
+    def keep_row(self, row: Rows, sign: float) -> None:
+        indices = None
+        if isinstance(row, Csr):
+            indices = row.indices[row.starts[0] : row.starts[1]].copy()
+        self.keep(row_values(row).reshape(-1).copy(), indices, sign)
+
+    def batches(self, d: int) -> Iterator[tuple[Rows, Codes]]:
+        """Yield the rows with the numbers of their classes, those alike together."""
+        for dense, alike in groupby(self.rows, key=lambda row: row[1] is None):
+            values, columns, signs = zip(*alike, strict=True)
+            classes = (np.array(signs) > 0.0).astype(np.int32)
+            if dense:
+                yield Dense(np.stack(values)), classes
+            else:
+                starts = np.cumsum([0, *map(len, values)], dtype=np.int64)
+                yield Csr(np.concatenate(values), np.concatenate(columns), starts, d), classes
+
+    def tensors(self) -> dict[str, Any]:
+        """Return all there is, as plain arrays."""
+        if not self.rows:
+            return {}
+        values, columns, signs = zip(*self.rows, strict=True)
+        sparse = [entries for entries in columns if entries is not None]
+        return {
+            "memory.values": np.concatenate(values),
+            "memory.lengths": np.array([len(row) for row in values], np.int64),
+            "memory.sparse": np.array([entries is not None for entries in columns]),
+            "memory.indices": np.concatenate([np.zeros(0, np.uint32), *sparse]),
+            "memory.signs": np.array(signs),
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Any]) -> "Memory":
+        memory = cls()
+        if "memory.values" not in tensors:
+            return memory
+        at = used = 0
+        kinds = zip(tensors["memory.lengths"].tolist(), tensors["memory.sparse"], strict=True)
+        for (length, sparse), sign in zip(kinds, tensors["memory.signs"].tolist(), strict=True):
+            indices = tensors["memory.indices"][used : used + length].copy() if sparse else None
+            memory.keep(tensors["memory.values"][at : at + length].copy(), indices, sign)
+            at, used = at + length, used + length * bool(sparse)
+        return memory
+
+    def copy(self) -> "Memory":
+        twin = Memory()
+        twin.rows, twin.n_numbers = self.rows.copy(), self.n_numbers
+        return twin

@@ -1,0 +1,185 @@
+"""Update rules of many classes as the papers print them: a prototype a class, explicit inverses.
+
+A learner forecasts a row, learns the number of a class deciding by itself whether to update, and
+has `weights`, a prototype a row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Forecast(NamedTuple):
+    margin: float
+    unit: float
+    norm: float
+    variance: float
+    best: int
+    second: int
+
+
+def ranked(scores):
+    """Class numbers by falling score; of equal scores the lowest number first."""
+    return sorted(range(len(scores)), key=lambda k: (-scores[k], k))
+
+
+class Learner:
+    def __init__(self, d, n_classes):
+        self.weights = np.zeros((n_classes, d))
+        self.n_updates = 0
+
+    def scores(self, x):
+        return self.weights @ x
+
+    def unit(self, x):
+        return np.linalg.norm(self.weights)
+
+    def variance(self, x):
+        return 0.0
+
+    def forecast(self, x):
+        scores = self.scores(x)
+        best, second = ranked(scores)[:2]
+        lead = float(scores[best] - scores[second])
+        norm = float(np.linalg.norm(self.weights))
+        return Forecast(lead, float(self.unit(x)) or 1.0, norm, self.variance(x), best, second)
+
+    def rival(self, x, label):
+        return next(k for k in ranked(self.scores(x)) if k != label)
+
+    def move(self, label, rival, x):
+        self.weights[label] += x
+        self.weights[rival] -= x
+        self.n_updates += 1
+
+
+class Perceptron(Learner):
+    """[SS05] equation (18), with ties as mistakes."""
+
+    def __init__(self, d, n_classes, eta=1.0):
+        super().__init__(d, n_classes)
+        self.eta = eta
+
+    def learn(self, x, label):
+        scores, rival = self.scores(x), self.rival(x, label)
+        if scores[label] <= scores[rival]:
+            self.move(label, rival, self.eta * x)
+
+
+class Ballseptron(Learner):
+    """[SS05] section 4: the worst point of the ball about the row."""
+
+    def __init__(self, d, n_classes, r=0.1):
+        super().__init__(d, n_classes)
+        self.r = r
+
+    def learn(self, x, label):
+        scores, rival = self.scores(x), self.rival(x, label)
+        between = self.weights[rival] - self.weights[label]
+        if scores[label] <= scores[rival]:
+            self.move(label, rival, x)
+            return
+        worst = x + self.r * between / np.linalg.norm(between)
+        if self.weights[label] @ worst <= self.weights[rival] @ worst:
+            self.move(label, rival, worst)
+
+
+class PassiveAggressive(Learner):
+    """[CDKSS06]: the closest prototypes whose lead on the row is one."""
+
+    def __init__(self, d, n_classes, C=1.0, squared=False):
+        super().__init__(d, n_classes)
+        self.C, self.squared = C, squared
+
+    def unit(self, x):
+        return 1.0
+
+    def learn(self, x, label):
+        scores, rival = self.scores(x), self.rival(x, label)
+        loss = max(0.0, 1.0 - (scores[label] - scores[rival]))
+        size = 2.0 * (x @ x)
+        if loss > 0.0 and size > 0.0:
+            step = loss / (size + 1.0 / (2.0 * self.C)) if self.squared else loss / size
+            self.move(label, rival, (step if self.squared else min(self.C, step)) * x)
+
+
+class HalfStep(Learner):
+    def __init__(self, d, n_classes, rate=0.5):
+        super().__init__(d, n_classes)
+        self.rate = rate
+
+    def unit(self, x):
+        return 1.0
+
+    def learn(self, x, label):
+        scores = self.scores(x)
+        wanted = np.minimum(scores, 0.0)
+        wanted[label] = max(scores[label], 1.0)
+        if (wanted != scores).any() and (x != 0).any():
+            rate = self.rate / max(1.0, self.rate * (x @ x))
+            self.weights += rate * np.outer(wanted - scores, x)
+        self.n_updates += bool((wanted != scores).any())
+
+
+class Reflection(Learner):
+    """[DKM09] Figure 2 on all prototypes as one vector; the row stands in two places."""
+
+    def __init__(self, d, n_classes, alpha=2.0):
+        super().__init__(d, n_classes)
+        self.alpha = alpha
+
+    def scores(self, x):
+        return self.weights @ (x / np.linalg.norm(x))
+
+    def learn(self, x, label):
+        rival = self.rival(x, label)
+        stacked = np.zeros_like(self.weights)
+        stacked[label], stacked[rival] = x, -x
+        stacked /= np.linalg.norm(stacked)
+        along = (self.weights * stacked).sum()
+        if self.n_updates == 0:
+            self.weights = stacked
+            self.n_updates = 1
+        elif along < 0.0:
+            self.weights = self.weights - self.alpha * along * stacked
+            self.n_updates += 1
+
+
+class _SecondOrder(Learner):
+    def __init__(self, d, n_classes, a=1.0):
+        super().__init__(d, n_classes)
+        self.A = a * np.eye(d)
+        self.V = np.zeros((n_classes, d))
+
+    def variance(self, x):
+        return float(x @ np.linalg.inv(self.A) @ x)
+
+    def unit(self, x):
+        return np.sqrt(self.variance(x))
+
+    def take(self, x):
+        self.A = self.A + np.outer(x, x)
+        self.weights = self.V @ np.linalg.inv(self.A)
+        self.n_updates += 1
+
+
+class SecondOrder(_SecondOrder):
+    """[CBGZ06] Figure 3 with one A for all prototypes."""
+
+    def scores(self, x):
+        return self.V @ np.linalg.inv(self.A + np.outer(x, x)) @ x
+
+    def learn(self, x, label):
+        scores, rival = self.scores(x), self.rival(x, label)
+        if scores[label] <= scores[rival]:
+            self.V[label] += x
+            self.V[rival] -= x
+            self.take(x)
+
+
+class Ridge(_SecondOrder):
+    """Least squares on targets 1 for the label and 0 for the other classes."""
+
+    def learn(self, x, label):
+        self.V[label] += x
+        self.take(x)
