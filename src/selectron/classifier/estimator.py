@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.classifier.inputs import read_rows, shape
+from selectron.classifier.kernel_machine import KernelMachine
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.lifecycle import Lifecycle
 from selectron.classifier.rules import Rules
@@ -39,6 +40,12 @@ class SelectiveClassifier(Lifecycle):
         Append a constant feature. The papers' separators pass through the origin.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the coins. The same seed gives the same run, bit for bit.
+    kernel : "linear", "poly", "rbf" or callable, optional
+        Learn in dual form, from support vectors; `degree`, `gamma` and `coef0` as in scikit-learn,
+        with "scale" measured on the rows of the first call.
+    budget : int, optional
+        Support vectors at most; `removal`, "random", "smallest" or "projection", says what makes
+        room for a new one.
 
     Attributes
     ----------
@@ -48,6 +55,8 @@ class SelectiveClassifier(Lifecycle):
         A separator whose side is the sign of the margin, where there is one.
     n_seen_, n_asked_, n_updates_ : int
         Rounds, labels asked for, changes of the hypothesis.
+    support_vectors_, dual_coef_ : array or CSR matrix, ndarray
+        With a kernel: the rows kept, and their coefficients.
 
     Examples
     --------
@@ -61,7 +70,7 @@ class SelectiveClassifier(Lifecycle):
     120 0.99
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the names are scikit-learn's
         self,
         update: Any = None,
         query: Any = None,
@@ -69,12 +78,24 @@ class SelectiveClassifier(Lifecycle):
         scaling: Any = None,
         fit_intercept: bool = False,
         random_state: Any = None,
+        kernel: Any = None,
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        budget: int | None = None,
+        removal: str = "random",
     ) -> None:
         self.update = update
         self.query = query
         self.scaling = scaling
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
 
     def fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
         """Make one pass over the rows in their order, from scratch.
@@ -244,6 +265,14 @@ class SelectiveClassifier(Lifecycle):
         return int(self._started(AttributeError).machine.state.update.n_updates)
 
     @property
+    def support_vectors_(self) -> Any:
+        return self._dual().support_vectors()
+
+    @property
+    def dual_coef_(self) -> Matrix:
+        return self._dual().dual_coefficients()
+
+    @property
     def coef_(self) -> Matrix:
         weights, d = self._separator()
         return weights[np.newaxis, :d].copy()
@@ -253,8 +282,19 @@ class SelectiveClassifier(Lifecycle):
         weights, d = self._separator()
         return weights[d:].copy() if len(weights) > d else np.zeros(1)
 
+    def _dual(self) -> KernelMachine:
+        machine = self._started(AttributeError).machine
+        if not isinstance(machine, KernelMachine):
+            raise AttributeError("without a kernel there are no support vectors; use coef_")
+        return machine
+
     def _separator(self) -> tuple[Vector, int]:
         machine = self._started(AttributeError).machine
+        if isinstance(machine, KernelMachine):
+            raise AttributeError(
+                "with a kernel there are no coefficients of features; use dual_coef_ with "
+                "support_vectors_, or decision_function"
+            )
         if not isinstance(machine.rules.scaling, Raw | Intercept):
             raise AttributeError(
                 f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "

@@ -16,6 +16,9 @@ from selectron.classifier.inputs import (
     shape,
     unit_length,
 )
+from selectron.classifier.kernel_machine import KernelMachine
+from selectron.classifier.kernel_row import kernel_row
+from selectron.classifier.kernel_rules import kernel_machine
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.one_row import OneRow, one_row
@@ -39,6 +42,7 @@ class Lifecycle(Parameters):
     query: Any
     fit_intercept: bool
     random_state: Any
+    kernel: Any
     n_features_in_: int
     feature_names_in_: Any
     _run: Run | None = None
@@ -51,6 +55,8 @@ class Lifecycle(Parameters):
         return {name: value for name, value in self.__dict__.items() if name not in THIN}
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+        if self.kernel is not None:
+            return Run(kernel_machine(self, rows), labels)
         d = shape(rows)[1]
         rules = choose_rules(
             self.scaling,
@@ -133,7 +139,9 @@ class Lifecycle(Parameters):
             rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
             self._adopt(self._begin(rows, Labels(), None))
         self._row_class = x.__class__
-        self._one_row = one_row(self._started(), x)
+        run = self._started()
+        bind = kernel_row if isinstance(run.machine, KernelMachine) else one_row
+        self._one_row = bind(run, x)
         self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         return self._one_row
 

@@ -108,13 +108,13 @@ class Machine:
         room = np.empty(min(n, CHUNK))
         while position < n and status == DONE:
             start = position
-            stop = min(n, start + CHUNK)
+            stretch, stop = self._piece(rows, start)
             tossed = toss(self.seed, origin + start, room[: stop - start])
             piece = log.part(start, stop)
             moved, status, n_asked = kernel(
                 self.learner,
                 self.numbers,
-                part(rows, start, stop),
+                stretch,
                 labels[start:stop],
                 tossed,
                 piece,
@@ -127,6 +127,11 @@ class Machine:
             self.n_asked += int(n_asked)
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
+
+    def _piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+        """Return the rows that a kernel shall see at once from `start` on, and where they end."""
+        stop = min(shape(rows)[0], start + CHUNK)
+        return part(rows, start, stop), stop
 
     def give_up(self, n: int) -> None:
         """Tell the query rule that n questions will never be answered."""
