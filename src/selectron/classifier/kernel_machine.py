@@ -16,6 +16,7 @@ from selectron.kernels.exits import RandomExit, Unlimited
 from selectron.kernels.gallery import MOST_YOUNG
 from selectron.kernels.given import given_block, support_rows
 from selectron.kernels.gram import compiled_fill
+from selectron.kernels.kinds import as_kind
 from selectron.kernels.room import capacity_of, fresh_gallery, roomier
 from selectron.kernels.rounds import compiled_leaders, compiled_rounds
 from selectron.kernels.tiles import PANEL
@@ -29,6 +30,10 @@ LARGEST_BLOCK = MOST_YOUNG
 MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
 GIVEN_BLOCK = 64  # rows a call of somebody else's kernel
 EXITS = 0x6578697473  # the coins of exits are not those of questions
+
+
+# Fields that a row or a block fills anew.
+PASSING = {"young", "nursery", "room", "spread", "scores", "steps", "along", "image", "coins"}
 
 
 class Stretch(NamedTuple):
@@ -83,11 +88,12 @@ class KernelMachine(Machine):
 
     def _clear(self) -> None:
         self._stretch_at_hand: Stretch | None = None
+        self._converted: tuple[Rows, Rows] | None = None
         self._buffer = np.empty(0)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__.copy()
-        del kept["_stretch_at_hand"], kept["_buffer"]
+        del kept["_stretch_at_hand"], kept["_converted"], kept["_buffer"]
         return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,6 +112,23 @@ class KernelMachine(Machine):
         core = self.core
         coefficients: Matrix = core.coefficients[:, : core.gallery.n_support].copy()
         return coefficients
+
+    def arrays(self) -> list[Any]:
+        """List what outlasts a block."""
+        return lasting(self.learner)
+
+    def settle(self) -> None:
+        """Forget the block at hand: what is left depends on the rounds alone."""
+        self._begin_block()
+
+    def room(self) -> tuple[int, int]:
+        """Return how many slots there are, and how many nonzeros fit into a sparse one."""
+        gallery = core_of(self.learner.update).gallery
+        return capacity_of(gallery), gallery.values.shape[1] if self.sparse else 0
+
+    def provide(self, capacity: int, nonzeros: int) -> None:
+        update = dual_with_room(self.learner.update, capacity, nonzeros)
+        self.learner = self.learner._replace(update=update)
 
     def outweighs(self, rows: Rows) -> bool:
         """Tell that a snapshot is worth it: powers overflow where plain products do not."""
@@ -136,7 +159,7 @@ class KernelMachine(Machine):
             return Stop(options.get("first", 0), UNSOUND)
         before = self.snapshot() if callable(self.choice.kernel) else None
         try:
-            return super().run(rows, labels, log=log, **options)
+            return super().run(self._as_kept(rows), labels, log=log, **options)
         except BaseException:
             if before is not None:
                 self.restore(before)
@@ -144,7 +167,7 @@ class KernelMachine(Machine):
 
     def run_classes(self, rows: Rows, labels: Indices, log: Log) -> tuple[Stop, NDArray[np.int64]]:
         """Run a pass over class numbers; return where it stopped, and the classes predicted."""
-        n = shape(rows)[0]
+        rows, n = self._as_kept(rows), shape(rows)[0]
         predicted, position, status = np.full(n, -1), 0, DONE
         kernel = compiled_rounds(self.bodies)
         while position < n and status == DONE:
@@ -163,8 +186,8 @@ class KernelMachine(Machine):
         if outside(rows) is not None:
             return UNSOUND
         self._stretch_at_hand = None
-        block, _ = self._piece(rows, 0)
-        status = super().lesson(block, labels, asked_with, fresh=fresh)  # type: ignore[arg-type]
+        block, _ = self._piece(self._as_kept(rows), 0)
+        status = super().lesson(block, labels, asked_with, fresh=fresh)
         self._stretch_at_hand = None
         return status
 
@@ -187,7 +210,7 @@ class KernelMachine(Machine):
     def _apart(self, rows: Rows) -> Any:
         """Yield blocks that are only looked at."""
         self._begin_block()
-        start, n = 0, shape(rows)[0]
+        rows, start, n = as_kind(rows, sparse=self.sparse), 0, shape(rows)[0]
         while start < n:
             stop = min(n, start + self._block_rows())
             yield start, stop, self._filled(part(rows, start, stop))
@@ -206,10 +229,18 @@ class KernelMachine(Machine):
         self._stretch_at_hand = Stretch(block, rows, start, stop)
         return block, stop
 
+    def _as_kept(self, rows: Rows) -> Rows:
+        """Return the rows as the support vectors are; an oracle's batch is converted once."""
+        if isinstance(rows, Csr) == self.sparse:
+            return rows
+        if self._converted is None or self._converted[0] is not rows:
+            self._converted = rows, as_kind(rows, sparse=self.sparse)
+        return self._converted[1]
+
     def _block_rows(self) -> int:
         if callable(self.choice.kernel):
             return min(self.largest_block, GIVEN_BLOCK)
-        fit = MOST_VALUES // max(1, self.core.gallery.n_support)
+        fit = MOST_VALUES // max(1, int(self.core.gallery.n_support))
         return max(1, min(self.largest_block, max(fit, PANEL)))
 
     def _begin_block(self) -> None:
@@ -224,19 +255,16 @@ class KernelMachine(Machine):
             toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
 
     def _make_room(self, rows: Rows, n: int) -> None:
-        gallery = core_of(self.learner.update).gallery
+        slots, width = self.room()
         needed = self.core.gallery.n_support + n
         if self.choice.budget is not None:
             needed = min(needed, self.choice.budget)
-        capacity = roomier(capacity_of(gallery), needed)
+        capacity = roomier(slots, needed)
         if self.choice.budget is not None:
             capacity = min(capacity, roomier(0, self.choice.budget))
         nonzeros = int(np.diff(rows.starts).max()) if isinstance(rows, Csr) else 0
-        if capacity > capacity_of(gallery) or (
-            isinstance(rows, Csr) and nonzeros > gallery.values.shape[1]
-        ):
-            update = dual_with_room(self.learner.update, capacity, nonzeros)
-            self.learner = self.learner._replace(update=update)
+        if capacity > slots or nonzeros > width:
+            self.provide(capacity, nonzeros)
 
     def _filled(self, rows: Rows) -> Block:
         n, core = shape(rows)[0], self.core
@@ -249,3 +277,16 @@ class KernelMachine(Machine):
         block = Block(rows, 0, values, np.empty((n, 0)), np.empty(n), np.empty(n))
         compiled_fill(self.fill)(core.kernel, core.gallery, block)
         return block
+
+
+def lasting(state: Any) -> list[Any]:
+    """List the arrays of a state, depth first, without those that a row or a block fills anew."""
+    listed: list[Any] = []
+    for name, field in zip(state._fields, state, strict=True):
+        if name in PASSING:
+            continue
+        if isinstance(field, tuple):
+            listed.extend(lasting(field))
+        elif isinstance(field, np.ndarray):
+            listed.append(field)
+    return listed

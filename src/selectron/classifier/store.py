@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from selectron import queries, scalings, updates
+from selectron.classifier.kernel_machine import KernelMachine
+from selectron.classifier.kernel_rules import SETTINGS
+from selectron.classifier.kernel_store import describe_kernel, described_machine
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules
@@ -17,7 +20,7 @@ from selectron.classifier.tickets import Question, Tickets
 from selectron.spec import Spec
 
 FORMAT = "selectron learner"
-VERSION = 1
+VERSION, WITHOUT_KERNEL = 2, 1
 SHELVES = {"scaling": scalings, "update": updates, "query": queries}
 
 
@@ -30,6 +33,10 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
     from safetensors.numpy import save as to_bytes  # noqa: PLC0415 - a quarter of a second
 
     machine, tickets = run.machine, run.tickets
+    kernel = None
+    if isinstance(machine, KernelMachine):
+        kernel = describe_kernel(machine)
+        machine.settle()
     tensors = {f"state.{k}": np.ascontiguousarray(a) for k, a in enumerate(machine.arrays())}
     tensors["numbers"] = machine.numbers
     waiting = {}
@@ -59,10 +66,12 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
             "waiting": waiting,
         },
     }
+    if kernel is not None:
+        description["kernel"] = kernel
     text = json.dumps(description, sort_keys=True)
     metadata = {
         "format": FORMAT,
-        "version": str(VERSION),
+        "version": str(WITHOUT_KERNEL if kernel is None else VERSION),
         "learner": text,
         "sha256": _checksum(tensors, text),
     }
@@ -75,11 +84,15 @@ def read(path: Path) -> tuple[Run, dict[str, Any]]:
     rules = Rules(
         **{name: _rule(name, described) for name, described in description["rules"].items()}
     )
-    machine = Machine(rules, description["d"], np.dtype(description["dtype"]), description["seed"])
+    base = rules, description["d"], np.dtype(description["dtype"]), description["seed"]
+    kernel = description.get("kernel")
+    machine = Machine(*base) if kernel is None else described_machine(kernel, *base)
     for k, array in enumerate(machine.arrays()):
         array[...] = tensors[f"state.{k}"]
     machine.numbers[:] = tensors["numbers"]
     machine.n_seen, machine.n_asked, machine.waits = description["counts"]
+    if isinstance(machine, KernelMachine):
+        machine.settle()
     run = Run(machine, _labels(description["classes"]))
     run.tickets = _tickets(description["tickets"], tensors)
     params = {
@@ -174,7 +187,7 @@ def _plain_params(params: dict[str, Any]) -> dict[str, Any]:
     return {
         "fit_intercept": bool(params["fit_intercept"]),
         "random_state": int(state) if isinstance(state, int | np.integer) else None,
-    }
+    } | {name: params[name] for name in SETTINGS if params[name] is not None}
 
 
 def _describe_classes(labels: Labels) -> dict[str, Any]:

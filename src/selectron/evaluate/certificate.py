@@ -67,6 +67,9 @@ class _Evidence:
 def certify(trace: Any, comparator: Any = None) -> Certificate:
     """Find the theorem for this pair of rules, and its smallest bound in hindsight."""
     scaling, update, query = trace.learner.rules_
+    if trace.learner.kernel is not None:
+        why = "no comparator is searched for in the space of a kernel"
+        return Certificate(trace.n_mistakes, None, why)
     judge = JUDGES.get((type(update), type(query)))
     if judge is None or not isinstance(scaling, Raw | Intercept):
         presented = "" if isinstance(scaling, Raw | Intercept) else f" on {scaling.label} rows"

@@ -14,6 +14,7 @@ from selectron.experiments.poller import POLLER
 from selectron.experiments.poller_http import POLLER_HTTP
 from selectron.experiments.power_learned import POWER_LEARNED
 from selectron.experiments.registry import Experiment
+from selectron.experiments.ss05_figure_3 import FIGURE_3
 from selectron.experiments.tracking import TRACKING
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -35,6 +36,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "poller": POLLER,
     "poller-http": POLLER_HTTP,
     "power-learned": POWER_LEARNED,
+    "ss05-figure-3": FIGURE_3,
 }
 
 __all__ = ["EXPERIMENTS", "Experiment"]

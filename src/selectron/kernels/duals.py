@@ -10,7 +10,7 @@ from selectron.kernels.gallery import MOST_YOUNG
 from selectron.kernels.many_classes import ManyClasses
 from selectron.kernels.projection import Projection
 from selectron.kernels.prototypes import Prototypes
-from selectron.kernels.room import with_room, widened
+from selectron.kernels.room import widened, with_room
 from selectron.kernels.second_order import Regression, RidgeDual, SecondOrderDual
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 

@@ -43,6 +43,4 @@ def two_classes_learn(update: TwoClasses, x: BlockRow, y: float, forecast: Forec
     prototypes.steps[0] = update.eta * y
     prototypes = move(prototypes, x)
     norm = root(max(prototypes.products[0, 0], 0.0))
-    return TwoClasses(
-        prototypes, update.eta, update.r, norm, update.n_updates + 1, margin_errors
-    )
+    return TwoClasses(prototypes, update.eta, update.r, norm, update.n_updates + 1, margin_errors)

@@ -95,7 +95,9 @@ def clear(room: Vector, x: Any) -> None:
 @helper
 def slot_product(gallery: SparseSlots, slot: int) -> float:
     n = gallery.lengths[slot]
-    return np.float64(gather_dot(gallery.values[slot, :n], gallery.columns[slot, :n], gallery.spread))
+    return np.float64(
+        gather_dot(gallery.values[slot, :n], gallery.columns[slot, :n], gallery.spread)
+    )
 
 
 @catch_up.otherwise
@@ -103,9 +105,7 @@ def hold_against_young(kernel: Any, gallery: Any, x: BlockRow) -> None:
     young = gallery.young
     if young.n > 0:
         meet_young(gallery, x)
-        similarities(
-            kernel, young.values[: young.n], young.squares, x.raw_square, young.room
-        )
+        similarities(kernel, young.values[: young.n], young.squares, x.raw_square, young.room)
         for i in range(young.n):
             x.values[young.slots[i]] = young.values[i]
 
@@ -122,9 +122,7 @@ def born(young: Young, slot: int, x: BlockRow) -> Young:
     young.slots[young.n] = slot
     young.births[young.n] = x.position
     young.squares[young.n] = x.raw_square
-    return Young(
-        young.slots, young.births, young.squares, young.values, young.room, young.n + 1
-    )
+    return Young(young.slots, young.births, young.squares, young.values, young.room, young.n + 1)
 
 
 @keep.of(DensePanels)

@@ -5,6 +5,8 @@ The inverse of their Gram matrix tells by which mixture, and how far off it is.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from selectron.dispatch import helper
 from selectron.kernels.exits import is_full
 from selectron.numeric.arrays import Matrix, Vector
@@ -32,7 +34,7 @@ def mixture(budget: Projection, values: Vector) -> float:
     m = len(values)
     for i in range(m):
         budget.image[i] = lane_dot(budget.inverse[i, :m], values)
-    return max(lane_dot(values, budget.image[:m]), 0.0)
+    return max(np.float64(lane_dot(values, budget.image[:m])), 0.0)
 
 
 @helper
@@ -46,5 +48,3 @@ def widen_inverse(inverse: Matrix, image: Vector, m: int, slot: int, loss: float
     for i in range(m):
         inverse[slot, i] = inverse[i, slot] = -image[i] / loss
     inverse[slot, slot] = 1.0 / loss
-
-

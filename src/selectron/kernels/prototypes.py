@@ -4,7 +4,14 @@ from typing import Any, NamedTuple
 
 from selectron.dispatch import Verb, helper
 from selectron.kernels.block import BlockRow
-from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited, is_full, leaving, write_down
+from selectron.kernels.exits import (
+    RandomExit,
+    SmallestExit,
+    Unlimited,
+    is_full,
+    leaving,
+    write_down,
+)
 from selectron.kernels.gallery import catch_up, keep
 from selectron.kernels.projection import SMALL_LOSS, Projection, mixture, widen_inverse
 from selectron.numeric.arrays import Matrix, Vector
@@ -80,9 +87,7 @@ def take_out(budget: Any, prototypes: Prototypes, slot: int, x: BlockRow) -> Non
 
 
 @take_out.of(Unlimited)
-def nothing_to_take_out(
-    budget: Unlimited, prototypes: Prototypes, slot: int, x: BlockRow
-) -> None:
+def nothing_to_take_out(budget: Unlimited, prototypes: Prototypes, slot: int, x: BlockRow) -> None:
     pass
 
 

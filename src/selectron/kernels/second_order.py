@@ -7,6 +7,8 @@ them: an m x m matrix grows by a row and a column, and no d x d one is needed.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from selectron.dispatch import helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.exits import is_full, leaving, write_down
@@ -48,7 +50,8 @@ def product(regression: Regression, x: BlockRow) -> float:
     """Return w·x; NaN if the row is not finite."""
     m = regression.gallery.n_support
     catch_up(regression.kernel, regression.gallery, x)
-    return lane_dot(regression.coefficients[0, :m], x.values[:m]) + 0.0 * x.square
+    along = np.float64(lane_dot(regression.coefficients[0, :m], x.values[:m]))
+    return along + 0.0 * x.square
 
 
 @helper
@@ -57,7 +60,8 @@ def leftover(regression: Regression, x: BlockRow) -> float:
     m = regression.gallery.n_support
     for i in range(m):
         regression.image[i] = lane_dot(regression.inverse[i, :m], x.values[:m])
-    return max(x.square - lane_dot(regression.image[:m], x.values[:m]), 0.0)
+    known = np.float64(lane_dot(regression.image[:m], x.values[:m]))
+    return max(x.square - known, 0.0)
 
 
 @glance.of(RidgeDual)

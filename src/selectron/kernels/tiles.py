@@ -60,14 +60,20 @@ def _compiled_strip(x: Any, panels: Any, p: Any, out: Any) -> Any:
 @intrinsic
 def _emit_tile(typing_context: Any, rows: Any, first: Any, panels: Any, p: Any, out: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        given, kept = _array(context, builder, rows, args[0]), _array(context, builder, out, args[4])
+        given, kept = (
+            _array(context, builder, rows, args[0]),
+            _array(context, builder, out, args[4]),
+        )
         d, width = (builder.extract_value(a.shape, 1) for a in (given, kept))
         numbers = [
-            builder.add(args[1], ir.Constant(INDEX, r)) for r in range(TILE_ROWS[rows.dtype.bitwidth])
+            builder.add(args[1], ir.Constant(INDEX, r))
+            for r in range(TILE_ROWS[rows.dtype.bitwidth])
         ]
         places = [builder.gep(given.data, [builder.mul(t, d)]) for t in numbers]
         column = builder.mul(args[3], ir.Constant(INDEX, PANEL))
-        targets = [builder.gep(kept.data, [builder.add(builder.mul(t, width), column)]) for t in numbers]
+        targets = [
+            builder.gep(kept.data, [builder.add(builder.mul(t, width), column)]) for t in numbers
+        ]
         panel = _panel(context, builder, panels, args[2], args[3], d)
         _emit_sums(context, builder, (rows.dtype, out.dtype), d, places, panel, targets)
         return context.get_dummy_value()
