@@ -3,7 +3,8 @@
 import numpy as np
 
 from selectron.classifier.inputs import read_rows
-from selectron.classifier.kernel_machine import EXITS, KernelMachine
+from selectron.classifier.kernel_blocks import EXITS
+from selectron.classifier.kernel_machine import KernelMachine
 from selectron.classifier.rules import Rules
 from selectron.kernels.choice import KernelChoice
 from selectron.loop import DONE, NOT_GIVEN, Log

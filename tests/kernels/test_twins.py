@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from selectron.classifier.inputs import read_rows
 from selectron.numeric.coins import coins
 from selectron.queries import Auto, Balanced, Margin
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
@@ -110,13 +111,7 @@ def test_many_classes(memory):
     np.testing.assert_allclose(
         machine.dual_coefficients().T, np.array(twin.alphas), rtol=1e-7, atol=1e-9
     )
-    np.testing.assert_array_equal(machine.leaders(_dense(X)), [twin.predict(x) for x in X])
-
-
-def _dense(X):
-    from selectron.classifier.inputs import read_rows
-
-    return read_rows(X)
+    np.testing.assert_array_equal(machine.leaders(read_rows(X)), [twin.predict(x) for x in X])
 
 
 @pytest.mark.parametrize("name", TWO_CLASSES)
@@ -124,7 +119,7 @@ def test_the_linear_kernel_gives_the_linear_rule(name):
     update, _, _, query, _ = TWO_CLASSES[name]
     machine = machine_of(X, update, query, **LINEAR)
     log = play(machine, X, Y)
-    primal = play_linear(update, query, _dense(X), Y, COINS, d=X.shape[1])
+    primal = play_linear(update, query, read_rows(X), Y, COINS, d=X.shape[1])
     np.testing.assert_array_equal(log.asked, primal.asked)
     np.testing.assert_array_equal(log.updated, primal.updated)
     np.testing.assert_allclose(log.forecasts[:, 0], primal.margins, rtol=1e-7, atol=1e-9)

@@ -1,51 +1,34 @@
-"""A machine whose hypothesis is a sum over support vectors, fed by blocks of kernel values."""
+"""A learner with a kernel at work: the states of its rules, and the loops that move them."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.classifier.inputs import outside, part, shape
-from selectron.classifier.machine import Machine, Snapshot, Stop
+from selectron.classifier.inputs import outside, shape
+from selectron.classifier.kernel_blocks import LARGEST_BLOCK, BlockMachine
+from selectron.classifier.machine import Snapshot, Stop
 from selectron.classifier.rules import Rules
 from selectron.dispatch import digest
 from selectron.kernels.block import Block, BlockRow
 from selectron.kernels.choice import KernelChoice
-from selectron.kernels.duals import Memory, begin_dual, core_of, dual_with_room, with_core
-from selectron.kernels.exits import RandomExit, Unlimited
-from selectron.kernels.gallery import MOST_YOUNG
-from selectron.kernels.given import given_block, support_rows
+from selectron.kernels.duals import Memory, begin_dual, core_of
+from selectron.kernels.exits import Unlimited
+from selectron.kernels.given import support_rows
 from selectron.kernels.gram import compiled_fill
-from selectron.kernels.kinds import as_kind
-from selectron.kernels.room import capacity_of, fresh_gallery, roomier
+from selectron.kernels.room import fresh_gallery
 from selectron.kernels.rounds import compiled_leaders, compiled_rounds
-from selectron.kernels.tiles import PANEL
 from selectron.loop import DONE, UNSOUND, Learner, Log, compiled_margins, rules_digest
 from selectron.numeric.arrays import Indices, Matrix, Signs, Vector
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Csr, Rows
-from selectron.numeric.scalars import numbers_of, pack
-
-LARGEST_BLOCK = MOST_YOUNG
-MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
-GIVEN_BLOCK = 64  # rows a call of somebody else's kernel
-EXITS = 0x6578697473  # the coins of exits are not those of questions
-
+from selectron.numeric.scalars import numbers_of
 
 # Fields that a row or a block fills anew.
 PASSING = {"young", "nursery", "room", "spread", "scores", "steps", "along", "image", "coins"}
 
 
-class Stretch(NamedTuple):
-    """The block at hand, and which rows of the stream it covers."""
-
-    block: Block
-    rows: Rows
-    start: int
-    stop: int
-
-
-class KernelMachine(Machine):
+class KernelMachine(BlockMachine):
     """The states of three rules, the update in dual form.
 
     Results do not depend on `largest_block`: it is a matter of speed.
@@ -86,24 +69,14 @@ class KernelMachine(Machine):
         self.fill = digest(*kinds, kernel=compiled_fill.__module__)
         self._clear()
 
-    def _clear(self) -> None:
-        self._stretch_at_hand: Stretch | None = None
-        self._converted: tuple[Rows, Rows] | None = None
-        self._buffer = np.empty(0)
-
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__.copy()
-        del kept["_stretch_at_hand"], kept["_converted"], kept["_buffer"]
+        del kept["_at_hand"], kept["_converted"], kept["_buffer"]
         return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._clear()
-
-    @property
-    def core(self) -> Any:
-        """Support vectors and coefficients as they are now."""
-        return core_of(self.state.update)
 
     def support_vectors(self) -> Any:
         return support_rows(self.core.gallery)
@@ -116,19 +89,6 @@ class KernelMachine(Machine):
     def arrays(self) -> list[Any]:
         """List what outlasts a block."""
         return lasting(self.learner)
-
-    def settle(self) -> None:
-        """Forget the block at hand: what is left depends on the rounds alone."""
-        self._begin_block()
-
-    def room(self) -> tuple[int, int]:
-        """Return how many slots there are, and how many nonzeros fit into a sparse one."""
-        gallery = core_of(self.learner.update).gallery
-        return capacity_of(gallery), gallery.values.shape[1] if self.sparse else 0
-
-    def provide(self, capacity: int, nonzeros: int) -> None:
-        update = dual_with_room(self.learner.update, capacity, nonzeros)
-        self.learner = self.learner._replace(update=update)
 
     def outweighs(self, rows: Rows) -> bool:
         """Tell that a snapshot is worth it: powers overflow where plain products do not."""
@@ -151,7 +111,7 @@ class KernelMachine(Machine):
                 now[...] = before
         self.numbers[:] = snapshot.numbers
         self.n_seen, self.n_asked, self.waits = snapshot.counts
-        self._begin_block()
+        self.settle()
 
     def run(self, rows: Rows, labels: Signs, *, log: Log, **options: Any) -> Stop:
         """Run the pass; what somebody else's kernel refuses leaves everything as it was."""
@@ -159,11 +119,14 @@ class KernelMachine(Machine):
             return Stop(options.get("first", 0), UNSOUND)
         before = self.snapshot() if callable(self.choice.kernel) else None
         try:
-            return super().run(self._as_kept(rows), labels, log=log, **options)
+            stop = super().run(self._as_kept(rows), labels, log=log, **options)
         except BaseException:
             if before is not None:
                 self.restore(before)
             raise
+        if stop.status == DONE:  # nobody comes back to these rows
+            self._at_hand = self._converted = None
+        return stop
 
     def run_classes(self, rows: Rows, labels: Indices, log: Log) -> tuple[Stop, NDArray[np.int64]]:
         """Run a pass over class numbers; return where it stopped, and the classes predicted."""
@@ -185,10 +148,10 @@ class KernelMachine(Machine):
     def lesson(self, rows: Rows, labels: Signs, asked_with: Matrix, *, fresh: bool) -> int:
         if outside(rows) is not None:
             return UNSOUND
-        self._stretch_at_hand = None
+        self._at_hand = None
         block, _ = self._piece(self._as_kept(rows), 0)
         status = super().lesson(block, labels, asked_with, fresh=fresh)
-        self._stretch_at_hand = None
+        self._at_hand = None
         return status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
@@ -206,77 +169,6 @@ class KernelMachine(Machine):
         for start, stop, block in self._apart(rows):
             kernel(self.learner, self.numbers, block, np.empty(stop - start), predicted[start:stop])
         return predicted
-
-    def _apart(self, rows: Rows) -> Any:
-        """Yield blocks that are only looked at."""
-        self._begin_block()
-        rows, start, n = as_kind(rows, sparse=self.sparse), 0, shape(rows)[0]
-        while start < n:
-            stop = min(n, start + self._block_rows())
-            yield start, stop, self._filled(part(rows, start, stop))
-            start = stop
-
-    def _piece(self, rows: Rows, start: int) -> tuple[Any, int]:
-        """Return the block that begins with this row, or what is left of the one at hand."""
-        at_hand = self._stretch_at_hand
-        if at_hand is not None and at_hand.rows is rows and at_hand.start <= start < at_hand.stop:
-            return at_hand.block.rest(start - at_hand.start), at_hand.stop
-        self._begin_block()
-        stop = min(shape(rows)[0], start + self._block_rows())
-        stretch = part(rows, start, stop)
-        self._make_room(stretch, stop - start)
-        block = self._filled(stretch)
-        self._stretch_at_hand = Stretch(block, rows, start, stop)
-        return block, stop
-
-    def _as_kept(self, rows: Rows) -> Rows:
-        """Return the rows as the support vectors are; an oracle's batch is converted once."""
-        if isinstance(rows, Csr) == self.sparse:
-            return rows
-        if self._converted is None or self._converted[0] is not rows:
-            self._converted = rows, as_kind(rows, sparse=self.sparse)
-        return self._converted[1]
-
-    def _block_rows(self) -> int:
-        if callable(self.choice.kernel):
-            return min(self.largest_block, GIVEN_BLOCK)
-        fit = MOST_VALUES // max(1, int(self.core.gallery.n_support))
-        return max(1, min(self.largest_block, max(fit, PANEL)))
-
-    def _begin_block(self) -> None:
-        """Let the young grow up: the next block knows them."""
-        self._stretch_at_hand = None
-        state = self.state
-        core = core_of(state.update)
-        gallery = core.gallery._replace(young=core.gallery.young._replace(n=0))
-        update = with_core(state.update, core._replace(gallery=gallery))
-        pack(state._replace(update=update), self.numbers)
-        if isinstance(core.budget, RandomExit):
-            toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
-
-    def _make_room(self, rows: Rows, n: int) -> None:
-        slots, width = self.room()
-        needed = self.core.gallery.n_support + n
-        if self.choice.budget is not None:
-            needed = min(needed, self.choice.budget)
-        capacity = roomier(slots, needed)
-        if self.choice.budget is not None:
-            capacity = min(capacity, roomier(0, self.choice.budget))
-        nonzeros = int(np.diff(rows.starts).max()) if isinstance(rows, Csr) else 0
-        if capacity > slots or nonzeros > width:
-            self.provide(capacity, nonzeros)
-
-    def _filled(self, rows: Rows) -> Block:
-        n, core = shape(rows)[0], self.core
-        if callable(self.choice.kernel):
-            return given_block(self.choice.kernel, rows, core.gallery)
-        capacity = capacity_of(core.gallery)
-        if self._buffer.size < n * capacity:
-            self._buffer = np.empty(n * capacity)
-        values = self._buffer[: n * capacity].reshape(n, capacity)
-        block = Block(rows, 0, values, np.empty((n, 0)), np.empty(n), np.empty(n))
-        compiled_fill(self.fill)(core.kernel, core.gallery, block)
-        return block
 
 
 def lasting(state: Any) -> list[Any]:
