@@ -1,4 +1,4 @@
-"""A fixed memory: time an example, bytes and mistakes with 500 support vectors and without limit."""
+"""A fixed memory: time, bytes and mistakes with 500 support vectors and without a limit."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,11 @@ def run(seeds: int | None, tick: Callable[[], Any]) -> dict[str, Any]:
     """Pass over MNIST with every way to make room, and with room for all."""
     require_files()
     jobs = [(r, removal) for removal in MEMORIES for r in RADII]
-    return {"experiment": "kernel-budget", "budget": BUDGET, "runs": in_processes(watch, jobs, tick)}
+    return {
+        "experiment": "kernel-budget",
+        "budget": BUDGET,
+        "runs": in_processes(watch, jobs, tick),
+    }
 
 
 def watch(job: tuple[float, str | None]) -> dict[str, Any]:

@@ -62,7 +62,13 @@ def powers(
     for j in range(len(values)):
         room[j] = kernel.gamma * values[j] + kernel.coef0
         values[j] = room[j]
-    for _ in range(kernel.degree - 1):
+    left = kernel.degree - 1
+    while left >= 4:  # one by one, but in one go through memory
+        for j in range(len(values)):
+            base = room[j]
+            values[j] = (((values[j] * base) * base) * base) * base
+        left -= 4
+    for _ in range(left):
         for j in range(len(values)):
             values[j] *= room[j]
 
