@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-from benchmarks import experts, passes, peers, second_order  # noqa: E402 - threads are set
+from benchmarks import experts, kernels, passes, peers, second_order  # noqa: E402 - threads are set
 
 GROUPS = {
     "passes": passes.rows,
     "second-order": second_order.rows,
+    "kernels": kernels.rows,
     "experts": experts.rows,
     "sklearn": peers.scikit_learn,
     "vw": peers.vowpal_wabbit,

@@ -242,7 +242,7 @@ def test_the_readme_has_three_journeys():
 
 
 def test_the_other_examples_run():
-    for page in ("rules.md", "experts.md", "polling.md", "multiclass.md"):
+    for page in ("rules.md", "experts.md", "polling.md", "multiclass.md", "kernels.md"):
         for code, _ in blocks(DOCS / page):
             exec(compile(code, page, "exec"), {})
 

@@ -13,6 +13,8 @@ KERNELS = (
     "single.py",
     "numeric/coins.py",
     "experts/",
+    "kernels/gram.py",
+    "kernels/rounds.py",
     "power/",
     "tracking/",
     "experiments/gram_engine.py",

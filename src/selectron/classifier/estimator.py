@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from selectron.classifier.honest import Honest
 from selectron.classifier.inputs import read_rows, shape
+from selectron.classifier.kernel_machine import KernelMachine
 from selectron.classifier.label_sets import names_of, several_a_row
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.lifecycle import AnyRun
@@ -53,6 +54,12 @@ class SelectiveClassifier(Honest):
     stop_when : str, optional
         A goal such as "error<=0.03" or "recall>=0.9". Once the estimate of late is sure of it
         nothing is asked any more. Sets `explore` to 0.2 where it is not given.
+    kernel : "linear", "poly", "rbf" or callable, optional
+        Learn in dual form, from support vectors; `degree`, `gamma` and `coef0` as in scikit-learn,
+        with "scale" measured on the rows of the first call.
+    budget : int, optional
+        Support vectors at most; `removal`, "random", "smallest" or "projection", says what makes
+        room for a new one.
 
     Attributes
     ----------
@@ -63,6 +70,8 @@ class SelectiveClassifier(Honest):
         classes a prototype each, of several labels a row a separator each.
     n_seen_, n_asked_, n_updates_ : int
         Rounds, labels asked for, changes of the hypothesis.
+    support_vectors_, dual_coef_ : array or CSR matrix, ndarray
+        With a kernel: the rows kept, and their coefficients.
 
     Examples
     --------
@@ -87,6 +96,12 @@ class SelectiveClassifier(Honest):
         explore: float | None = None,
         window: int | None = None,
         stop_when: str | None = None,
+        kernel: Any = None,
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        budget: int | None = None,
+        removal: str = "random",
     ) -> None:
         self.update = update
         self.query = query
@@ -96,6 +111,12 @@ class SelectiveClassifier(Honest):
         self.explore = explore
         self.window = window
         self.stop_when = stop_when
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.budget = budget
+        self.removal = removal
 
     def fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
         """Make one pass over the rows in their order, from scratch.
@@ -274,6 +295,14 @@ class SelectiveClassifier(Honest):
         return sum(int(machine.state.update.n_updates) for machine in machines)
 
     @property
+    def support_vectors_(self) -> Any:
+        return self._dual().support_vectors()
+
+    @property
+    def dual_coef_(self) -> Matrix:
+        return self._dual().dual_coefficients()
+
+    @property
     def coef_(self) -> Matrix:
         weights, d = self._separator()
         return weights[:, :d].copy()
@@ -283,9 +312,20 @@ class SelectiveClassifier(Honest):
         weights, d = self._separator()
         return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
 
+    def _dual(self) -> KernelMachine:
+        machine = self._started(AttributeError).machine
+        if not isinstance(machine, KernelMachine):
+            raise AttributeError("without a kernel there are no support vectors; use coef_")
+        return machine
+
     def _separator(self) -> tuple[Matrix, int]:
         run = self._started(AttributeError)
         machine = run.machine
+        if isinstance(machine, KernelMachine):
+            raise AttributeError(
+                "with a kernel there are no coefficients of features; use dual_coef_ with "
+                "support_vectors_, or decision_function"
+            )
         if not isinstance(machine.rules.scaling, Raw | Intercept):
             raise AttributeError(
                 f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "

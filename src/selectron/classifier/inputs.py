@@ -25,6 +25,13 @@ def read_rows(X: Any, dtype: np.dtype[Any] | None = None, owner: str = "X") -> R
     return Dense(np.ascontiguousarray(X, dtype=dtype))
 
 
+def no_rows(d: int, dtype: Any, *, sparse: bool) -> Rows:
+    """Return a table without rows, for those who must know the kind of rows to come."""
+    if not sparse:
+        return Dense(np.zeros((0, d), dtype))
+    return Csr(np.zeros(0, dtype), np.zeros(0, np.uint32), np.zeros(1, np.int64), d)
+
+
 def shape(rows: Rows) -> tuple[int, int]:
     if isinstance(rows, Dense):
         n, d = rows.values.shape

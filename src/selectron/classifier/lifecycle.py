@@ -1,6 +1,7 @@
 """From parameters to a run: begun by the first rows, checked against all later ones."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 from warnings import warn
 
@@ -16,6 +17,9 @@ from selectron.classifier.inputs import (
     shape,
     unit_length,
 )
+from selectron.classifier.kernel_machine import KernelMachine
+from selectron.classifier.kernel_row import kernel_row
+from selectron.classifier.kernel_rules import kernel_machine
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine, Stop
@@ -45,6 +49,7 @@ class Lifecycle(Parameters):
     explore: float | None
     window: int | None
     stop_when: str | None
+    kernel: Any
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None
@@ -58,6 +63,9 @@ class Lifecycle(Parameters):
         return {name: value for name, value in self.__dict__.items() if name not in THIN}
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+        wishes, n_classes = Wishes(self.update, self.query), max(2, len(labels.classes))
+        if self.kernel is not None:
+            return Run(kernel_machine(self, rows, n_classes), labels, wishes)
         d = shape(rows)[1]
         rules = choose_rules(
             self.scaling,
@@ -74,11 +82,11 @@ class Lifecycle(Parameters):
                 f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                 stacklevel=3,
             )
-        n_classes = max(2, len(labels.classes))
-        rules, ledger = with_ledger(rules, self.explore, self.window, self.stop_when)
+        said = self.explore, self.window, self.stop_when
+        rules, ledger = with_ledger(rules, *said, many=n_classes > 2)
         seed = seed_of(self.random_state)
         machine = Machine(rules, d, rows.values.dtype, seed, n_classes, ledger)
-        return Run(machine, labels, Wishes(self.update, self.query))
+        return Run(machine, labels, wishes)
 
     def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
         """Begin a learner of two classes for each of several labels, all with the same coins."""
@@ -88,9 +96,7 @@ class Lifecycle(Parameters):
                 "explore, window and stop_when are for one label a row; with several labels a row "
                 "make a learner for each label whose error is to be estimated"
             )
-        machines = [
-            Machine(first.rules, first.d, first.dtype, first.seed) for _ in names.classes[1:]
-        ]
+        machines = [deepcopy(first) for _ in names.classes[1:]]
         return MultilabelRun([first, *machines], names)
 
     def _adopt(self, run: AnyRun, X: Any = None) -> None:
@@ -166,7 +172,11 @@ class Lifecycle(Parameters):
             self._adopt(self._begin(rows, Labels(), None))
         self._row_class = x.__class__
         run = self._started()
-        self._one_row = rows_of(run) if isinstance(run, MultilabelRun) else one_row(run, x)
+        if isinstance(run, MultilabelRun):
+            self._one_row = rows_of(run)
+        else:
+            bind = kernel_row if isinstance(run.machine, KernelMachine) else one_row
+            self._one_row = bind(run, x)
         self._bound_to = run.machine
         self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         return self._one_row

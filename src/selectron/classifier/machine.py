@@ -6,7 +6,7 @@ import numpy as np
 
 from selectron.classifier.inputs import n_bytes, part, shape
 from selectron.classifier.ledger import Ledger
-from selectron.classifier.rules import Rules
+from selectron.classifier.rules import Rules, Wishes, choose_rules, has_many_form
 from selectron.forecasts import MANY, TWO
 from selectron.loop import (
     DONE,
@@ -148,20 +148,15 @@ class Machine:
         room = np.empty(min(n, CHUNK))
         while position < n and status == DONE:
             start = position
-            stop = min(n, start + (CHUNK if ledger is None else ledger.stretch()))
-            tossed = toss(self.seed, origin + start, room[: stop - start])
-            piece = log.part(start, stop)
+            stretch, stop = self._piece(rows, start)
             if ledger is not None:
-                piece = piece if log.kept else self.log(stop - start, exact=False)
-                if ledger.met_at is not None:
-                    tossed[:] = PASSED
-            decided = self.next_coin is not None
-            if self.next_coin is not None:
-                tossed[0], self.next_coin = self.next_coin, None
+                stop = min(stop, start + ledger.stretch())
+            tossed, decided = self._toss(origin + start, room[: stop - start])
+            piece = self._page(log, start, stop)
             moved, status, n_asked = kernel(
                 self.learner,
                 self.numbers,
-                part(rows, start, stop),
+                stretch,
                 labels[start:stop],
                 tossed,
                 piece,
@@ -175,10 +170,44 @@ class Machine:
             if ledger is not None:
                 known = labels[start:position] if teach else None
                 ledger.enter(piece.part(0, moved), known, decided=decided)
-                if len(log.asked):
-                    log.asked[start:position] = piece.asked[:moved]
+                log.asked[start:position] = piece.asked[:moved][: len(log.asked)]
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
+
+    def _toss(self, round_: int, room: Vector) -> tuple[Vector, bool]:
+        """Return the coins of these rounds, and whether the first is decided on already."""
+        tossed = toss(self.seed, round_, room)
+        if self.ledger is not None and self.ledger.met_at is not None:
+            tossed[:] = PASSED
+        decided = self.next_coin is not None
+        if self.next_coin is not None:
+            tossed[0], self.next_coin = self.next_coin, None
+        return tossed, decided
+
+    def _page(self, log: Log, start: int, stop: int) -> Log:
+        """Return where these rounds are written down: a ledger wants to see them in any case."""
+        if self.ledger is None or log.kept:
+            return log.part(start, stop)
+        return self.log(stop - start, exact=False)
+
+    def _piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+        """Return the rows that a kernel shall see at once from `start` on, and where they end."""
+        stop = min(shape(rows)[0], start + CHUNK)
+        return part(rows, start, stop), stop
+
+    def settle(self) -> None:
+        """Be ready to be written down; here nothing is under way between calls."""
+
+    def rules_for(self, wishes: Wishes, n_classes: int) -> Rules:
+        """Return the rules for more than two classes, or refuse."""
+        if not has_many_form(wishes.update):
+            wishes.update.many(self.d, self.dtype, n_classes)
+        scaling = self.rules.scaling
+        return choose_rules(scaling, *wishes, fit_intercept=False, d=self.d, n_classes=n_classes)
+
+    def for_classes(self, rules: Rules, n_classes: int) -> "Machine":
+        """Return a machine for as many classes that has learnt nothing yet."""
+        return Machine(rules, self.d, self.dtype, self.seed, n_classes, self.ledger)
 
     def give_up(self, n: int) -> None:
         """Tell the query rule that n questions will never be answered."""

@@ -186,8 +186,8 @@ class Run:
 
     def _check_room(self, labels: Labels) -> None:
         """Refuse a third class before anything changes if the update rule knows only two."""
-        if labels.many and not has_many_form(self.wishes.update):
-            self.wishes.update.many(self.machine.d, self.machine.dtype, len(labels.classes))
+        if labels.many and not self.machine.many:
+            self.machine.rules_for(self.wishes, len(labels.classes))
 
     def _widen(self, n_classes: int) -> None:
         if self.machine.many:

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from selectron import queries, scalings, updates
+from selectron.classifier.kernel_machine import KernelMachine
+from selectron.classifier.kernel_rules import SETTINGS
+from selectron.classifier.kernel_store import describe_kernel, described_machine
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import Machine
@@ -21,7 +24,7 @@ from selectron.spec import Spec
 
 FORMAT = Format(
     "selectron learner", 2, "learner", file="a learner's file", owner="a selectron learner"
-)  # version 1 knew two classes
+)  # version 1 knew two classes and no kernels
 LEDGER = "estimate."
 HONEST = "explore", "window", "stop_when"
 SHELVES = {"scaling": scalings, "update": updates, "query": queries}
@@ -32,6 +35,7 @@ def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
     machine, tickets = run.machine, run.tickets
     tensors = {}
     for m, each in enumerate(run.machines):
+        each.settle()
         place = _place(m)
         for k, array in enumerate(each.arrays()):
             tensors[f"{place}state.{k}"] = np.ascontiguousarray(array)
@@ -68,6 +72,9 @@ def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
             "waiting": waiting,
         },
     }
+    kernels = [describe_kernel(m) for m in run.machines if isinstance(m, KernelMachine)]
+    if kernels:
+        description["kernel"] = kernels
     write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
 
 
@@ -88,7 +95,7 @@ def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
     if ledger is not None:
         ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
     machines = [
-        _machine(rules, description, tensors, _place(m), ledger)
+        _machine(rules, _of(description, m), tensors, _place(m), ledger)
         for m in range(len(labels.classes) if several else 1)
     ]
     run: Run | MultilabelRun = (
@@ -106,15 +113,27 @@ def _place(m: int) -> str:
     return f"label.{m}." if m else ""
 
 
+def _of(description: dict[str, Any], m: int) -> dict[str, Any]:
+    """Return the description of the m-th of several learners: their rooms differ."""
+    rooms = description.get("kernel")
+    return description if rooms is None else description | {"kernel": rooms[m]}
+
+
 def _machine(
     rules: Rules, described: Any, tensors: dict[str, Any], place: str, ledger: Ledger | None
 ) -> Machine:
-    dtype, n_classes = np.dtype(described["dtype"]), described.get("n_classes", 2)
-    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes, ledger)
+    base = rules, described["d"], np.dtype(described["dtype"]), described["seed"]
+    kernel, n_classes = described.get("kernel"), described.get("n_classes", 2)
+    machine = (
+        Machine(*base, n_classes, ledger)
+        if kernel is None
+        else described_machine(kernel, *base, ledger)
+    )
     for k, array in enumerate(machine.arrays()):
         array[...] = tensors[f"{place}state.{k}"]
     machine.numbers[:] = tensors[f"{place}numbers"]
     machine.n_seen, machine.n_asked, machine.waits = described["counts"]
+    machine.settle()
     return machine
 
 
@@ -142,7 +161,7 @@ def _plain_params(params: dict[str, Any]) -> dict[str, Any]:
     return {
         "fit_intercept": bool(params["fit_intercept"]),
         "random_state": int(state) if isinstance(state, int | np.integer) else None,
-        **{name: params[name] for name in HONEST},
+        **{name: params[name] for name in (*HONEST, *SETTINGS) if params[name] is not None},
     }
 
 

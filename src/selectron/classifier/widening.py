@@ -7,7 +7,7 @@ import numpy as np
 
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
-from selectron.classifier.rules import Rules, Wishes, choose_rules
+from selectron.classifier.rules import Rules, Wishes
 from selectron.forecasts import MANY, TWO
 from selectron.loop import Learner
 from selectron.numeric.arrays import Vector
@@ -23,8 +23,7 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
     The scaling is the same; prototypes are handed on to more prototypes; a query rule goes on where
     it was if it is the same rule, its counts and its budget with it.
     """
-    d, dtype, ledger = machine.d, machine.dtype, machine.ledger
-    wider = Machine(rules, d, dtype, machine.seed, n_classes, ledger)
+    wider = machine.for_classes(rules, n_classes)
     then, now = machine.state, wider.learner
     both = zip(then, now, machine.rules, rules, strict=True)
     hand_over(wider, Learner(*(carried(a, b) if one == other else b for a, b, one, other in both)))
@@ -34,14 +33,13 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
 
 def taught_again(machine: Machine, wishes: Wishes, memory: Memory, n_classes: int) -> Machine:
     """Return a machine for many classes that was told what the one for two remembers."""
-    scaling, d = machine.rules.scaling, machine.d
-    rules = choose_rules(scaling, *wishes, fit_intercept=False, d=d, n_classes=n_classes)
+    rules = machine.rules_for(wishes, n_classes)
     if machine.ledger is not None:
         floor = machine.ledger.whole.explore
         rules = rules._replace(query=with_floor(rules.query, floor))
     wider = widened(machine, rules, n_classes)
     query = deepcopy(wider.state.query)
-    for rows, classes in memory.batches(d):
+    for rows, classes in memory.batches(machine.d):
         wider.lesson(rows, classes, NOTHING_TOLD, fresh=False)
     if rules.query == machine.rules.query:  # it has seen these labels already
         hand_over(wider, wider.state._replace(query=query))
@@ -52,6 +50,7 @@ def hand_over(machine: Machine, learner: Learner) -> None:
     """Let the machine go on with these states."""
     machine.learner = learner
     machine.numbers = np.array(numbers_of(learner))
+    machine.settle()
 
 
 def carried(then: Any, now: Any) -> Any:

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from selectron.cli.data import add_data_options, arranged, read
+from selectron.cli.kernel import add_kernel_options, kernel_of
 from selectron.cli.output import check_outputs, progress, table, write_json
 from selectron.cli.report import HEAD, Result, control_of, judge
 from selectron.cli.rules import EXAMPLES, learner_of
@@ -36,6 +37,7 @@ def _add_common(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run N times [1]")
     parser.add_argument("--seed", type=int, default=0, help="the first seed [0]")
     parser.add_argument("--intercept", action="store_true", help="learn a constant too")
+    add_kernel_options(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw curves to FILE (.png, .svg, .pdf)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
 
@@ -55,8 +57,9 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
     if options.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     check_outputs(options)
-    honest = {name: getattr(options, name, None) for name in HONEST}
-    learners = {text: learner_of(text, fit_intercept=options.intercept, **honest) for text in rules}
+    settings = kernel_of(options) | {"fit_intercept": options.intercept}
+    settings |= {name: getattr(options, name, None) for name in HONEST}
+    learners = {text: learner_of(text, **settings) for text in rules}
     stream = read(options)
     seeds = range(options.seed, options.seed + options.seeds)
     results: list[Result] = []

@@ -71,6 +71,9 @@ def certify(trace: Any, comparator: Any = None) -> Certificate:
         pair = f"{update.label} with {query.label}"
         theorem = f"no theorem here covers {pair} on {len(trace.learner.classes_)} classes"
         return Certificate(trace.n_mistakes, None, theorem)
+    if trace.learner.kernel is not None:
+        why = "no comparator is searched for in the space of a kernel"
+        return Certificate(trace.n_mistakes, None, why)
     judge = JUDGES.get((type(update), type(query)))
     if judge is None or not isinstance(scaling, Raw | Intercept):
         presented = "" if isinstance(scaling, Raw | Intercept) else f" on {scaling.label} rows"

@@ -4,6 +4,7 @@ from selectron.experiments.default_families import DEFAULT_FAMILIES
 from selectron.experiments.default_sphere import SPHERE
 from selectron.experiments.dkm09_labels import DKM09_LABELS
 from selectron.experiments.estimate_coverage import ESTIMATE_COVERAGE
+from selectron.experiments.kernel_budget import KERNEL_BUDGET
 from selectron.experiments.mon06_figure_2_5 import FIGURE_2_5
 from selectron.experiments.mon06_pages import FIGURE_2_6, FIGURE_2_7, FIGURE_2_8
 from selectron.experiments.mon06_regret import REGRET
@@ -14,6 +15,7 @@ from selectron.experiments.poller import POLLER
 from selectron.experiments.poller_http import POLLER_HTTP
 from selectron.experiments.power_learned import POWER_LEARNED
 from selectron.experiments.registry import Experiment
+from selectron.experiments.ss05_figure_3 import FIGURE_3
 from selectron.experiments.stop_when import STOP_WHEN
 from selectron.experiments.tracking import TRACKING
 
@@ -37,6 +39,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     "poller": POLLER,
     "poller-http": POLLER_HTTP,
     "power-learned": POWER_LEARNED,
+    "ss05-figure-3": FIGURE_3,
+    "kernel-budget": KERNEL_BUDGET,
 }
 
 __all__ = ["EXPERIMENTS", "Experiment"]

@@ -1,0 +1,49 @@
+"""One row at a time for a learner with a kernel: a batch of one."""
+
+from typing import Any
+
+import numpy as np
+
+from selectron.classifier.one_row import OneRow
+from selectron.classifier.row_forms import Bench, Form
+from selectron.classifier.run import NO_FORECASTS, Ask, Run
+from selectron.numeric.rows import Csr, Dense, Rows
+
+
+def kernel_row(run: Run, like: Any) -> OneRow:
+    """Bind the learner, for rows of the class of this one."""
+    bench = Bench.for_rows_like(run, like)
+    tickets = run.tickets
+
+    def row_of(x: Any) -> Rows:
+        values, columns = bench.read(x)
+        if not np.isfinite(values).all():
+            raise bench.refusal(values)
+        if bench.form is Form.DENSE:
+            return Dense(values[np.newaxis])
+        starts = np.array([0, len(values)], np.int64)
+        return Csr(values, columns.view(np.uint32), starts, run.machine.d)
+
+    def predict(x: Any) -> Any:
+        return run.labels.names(run.machine.sides(row_of(x)))[0]
+
+    def ask(x: Any) -> Ask:
+        answer = run.ask(row_of(x))
+        name, margin, probability, asked, ticket = (part[0] for part in answer)
+        tickets.just_asked = int(ticket) if asked else None
+        return Ask(name, float(margin), float(probability), bool(asked), int(ticket))
+
+    def learn(x: Any, y: Any) -> None:
+        row = row_of(x)
+        code = run.admit(y)
+        ticket = tickets.answered_by(x, bench.read) if tickets.just_asked is not None else None
+        if ticket is not None:
+            run.tell([(ticket, y)])
+            return
+        machine = run.machine
+        run.lesson(row, np.array([code], machine.code_type), NO_FORECASTS, fresh=True)
+        run.remember(row, code)
+        machine.n_seen += 1
+        machine.n_asked += 1
+
+    return OneRow(predict, ask, learn)

@@ -1,0 +1,1 @@
+"""Rules in dual form: hypotheses as sums over support vectors, through a kernel."""

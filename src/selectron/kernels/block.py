@@ -1,0 +1,47 @@
+"""Rows with their kernel values: what the loop sees of a stretch of the stream."""
+
+from typing import Any, NamedTuple
+
+from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.rows import Rows, row, sound, square_norm
+
+
+class BlockRow(NamedTuple):
+    """One row, and its kernel values against the support vectors."""
+
+    row: Any
+    position: int  # in the block
+    values: Vector  # by slot; those of slots filled within the block come at the row's turn
+    within: Vector  # against the rows of the block, where the kernel is somebody else's
+    raw_square: float  # |x|²
+    square: float  # k(x, x)
+
+
+class Block(NamedTuple):
+    """Some rows of the stream, and their kernel values against the support vectors so far."""
+
+    rows: Rows
+    first: int  # rows before it have had their turn
+    values: Matrix  # (n, capacity)
+    within: Matrix  # (n, n), or empty
+    raw_squares: Vector
+    squares: Vector
+
+    def rest(self, first: int) -> "Block":
+        return self._replace(first=first)
+
+
+@row.of(Block)
+def block_row(X: Block, t: int) -> BlockRow:
+    k = X.first + t
+    return BlockRow(row(X.rows, k), k, X.values[k], X.within[k], X.raw_squares[k], X.squares[k])
+
+
+@sound.of(Block)
+def block_sound(X: Block, t: int) -> bool:
+    return True  # looked at before any kernel value was computed
+
+
+@square_norm.of(BlockRow)
+def block_square_norm(x: BlockRow) -> float:
+    return x.square

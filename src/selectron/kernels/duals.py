@@ -1,0 +1,119 @@
+"""From an update rule to its dual form, and room for it to grow."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited
+from selectron.kernels.first_order import TwoClasses
+from selectron.kernels.gallery import MOST_YOUNG
+from selectron.kernels.many_classes import ManyClasses
+from selectron.kernels.projection import Projection
+from selectron.kernels.prototypes import Prototypes
+from selectron.kernels.room import widened, with_room
+from selectron.kernels.second_order import Regression, RidgeDual, SecondOrderDual
+from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
+
+FIRST_ORDER = (Perceptron, Ballseptron)
+SECOND_ORDER = (Ridge, SecondOrder)
+
+
+class Memory(NamedTuple):
+    """How many support vectors there may be, and what makes room."""
+
+    most: int | None
+    removal: str
+
+
+def check_dual(rule: Any, memory: Memory, n_classes: int) -> None:
+    """Refuse rules that no sum over support vectors can express."""
+    if not isinstance(rule, FIRST_ORDER + SECOND_ORDER):
+        raise ValueError(
+            f"{rule.label} has no form with a kernel: use Perceptron(), Ballseptron(), "
+            "SecondOrder() or Ridge(), or leave the kernel out"
+        )
+    if isinstance(rule, SECOND_ORDER):
+        if memory.most is not None and memory.removal == "projection":
+            raise ValueError(
+                f'removal="projection" is for first-order rules, and {rule.label} is not one: '
+                'use removal="random" or "smallest"'
+            )
+        if n_classes > 2:
+            raise ValueError(
+                f"{rule.label} with a kernel knows two classes, got {n_classes}: use Perceptron() "
+                "or Ballseptron()"
+            )
+
+
+def begin_dual(rule: Any, gallery: Any, kernel: Any, memory: Memory, n_classes: int) -> Any:
+    """Return the state of the rule with no support vectors yet."""
+    check_dual(rule, memory, n_classes)
+    budget = _budget(memory)
+    if isinstance(rule, SECOND_ORDER):
+        regression = Regression(
+            gallery, kernel, budget, np.zeros((1, 0)), np.zeros(0), np.zeros((0, 0)), np.zeros(0)
+        )
+        kind = RidgeDual if isinstance(rule, Ridge) else SecondOrderDual
+        return kind(regression, float(rule.a), 0.0, 0)
+    n = n_classes if n_classes > 2 else 1
+    prototypes = Prototypes(
+        gallery,
+        kernel,
+        budget,
+        np.zeros((n, 0)),
+        np.zeros((n, n)),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+    )
+    eta = float(rule.eta) if isinstance(rule, Perceptron) else 1.0
+    r = float(rule.r) if isinstance(rule, Ballseptron) else 0.0
+    if n > 1:
+        return ManyClasses(prototypes, prototypes.scores, eta, r, 0, 0)
+    return TwoClasses(prototypes, eta, r, 0.0, 0, 0)
+
+
+def _budget(memory: Memory) -> Any:
+    if memory.most is None:
+        return Unlimited(True)
+    if memory.removal == "projection":
+        return Projection(np.zeros((0, 0)), np.zeros(0), memory.most)
+    kind = RandomExit if memory.removal == "random" else SmallestExit
+    ages, clock = np.zeros(0, np.int64), np.zeros(1, np.int64)
+    return kind(np.zeros((0, 0)), ages, clock, np.zeros(MOST_YOUNG), memory.most)
+
+
+def core_of(state: Any) -> Any:
+    """Return the part of a dual state that has the support vectors."""
+    return state[0]
+
+
+def with_core(state: Any, core: Any) -> Any:
+    return type(state)(core, *state[1:])
+
+
+def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
+    """Return the state with this many slots."""
+    core = core_of(state)
+    core = core._replace(
+        gallery=with_room(core.gallery, capacity, nonzeros),
+        budget=_budget_with_room(core.budget, capacity),
+        coefficients=widened(core.coefficients, len(core.coefficients), capacity),
+    )
+    if isinstance(core, Regression):
+        core = core._replace(
+            labels=widened(core.labels, capacity),
+            inverse=widened(core.inverse, capacity, capacity),
+            image=np.zeros(capacity),
+        )
+    return with_core(state, core)
+
+
+def _budget_with_room(budget: Any, capacity: int) -> Any:
+    if isinstance(budget, Projection):
+        inverse = widened(budget.inverse, capacity, capacity)
+        return budget._replace(inverse=inverse, image=np.zeros(capacity))
+    if isinstance(budget, RandomExit | SmallestExit):
+        gram = widened(budget.gram, capacity, capacity)
+        return budget._replace(gram=gram, entered=widened(budget.entered, capacity))
+    return budget

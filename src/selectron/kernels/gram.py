@@ -1,0 +1,61 @@
+"""Kernel values of a block of rows against all support vectors, compiled."""
+
+from functools import cache
+from typing import Any
+
+from numba import njit
+
+from selectron.dispatch import Verb
+from selectron.kernels.block import Block
+from selectron.kernels.functions import own_similarity, similarities
+from selectron.kernels.gallery import DensePanels, SparseSlots, clear, slot_product, spread_out
+from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
+from selectron.loop import Kernel, quietly
+from selectron.numeric.rows import row, square_norm
+
+
+@Verb
+def block_products(gallery: Any, block: Block) -> None:
+    """Write the products of all rows with all support vectors into the block."""
+
+
+@block_products.of(DensePanels)
+def panel_products(gallery: DensePanels, block: Block) -> None:
+    rows, out = block.rows.values, block.values
+    n, step = len(rows), tile_rows(rows)
+    for p in range((gallery.n_support + PANEL - 1) // PANEL):
+        if n >= step:
+            for t in range(0, n - step, step):
+                tile(rows, t, gallery.panels, p, out)
+            tile(rows, n - step, gallery.panels, p, out)  # some rows twice: the same bits
+        else:
+            for t in range(n):
+                strip(rows[t], gallery.panels, p, out[t, p * PANEL :])
+
+
+@block_products.of(SparseSlots)
+def slot_products(gallery: SparseSlots, block: Block) -> None:
+    for t in range(len(block.squares)):
+        x = row(block.rows, t)
+        spread_out(gallery.spread, x)
+        for j in range(gallery.n_support):
+            block.values[t, j] = slot_product(gallery, j)
+        clear(gallery.spread, x)
+
+
+@cache
+def compiled_fill(bodies: str) -> Kernel:
+    """Compile the filling of a block."""
+
+    @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+    def fill_block(kernel, gallery, block):  # type: ignore[no-untyped-def]
+        _ = bodies  # captured, hence part of the cache key: an edited kernel is compiled anew
+        m = gallery.n_support
+        block_products(gallery, block)
+        for t in range(len(block.squares)):
+            square = square_norm(row(block.rows, t))
+            block.raw_squares[t] = square
+            block.squares[t] = own_similarity(kernel, square)
+            similarities(kernel, block.values[t, :m], gallery.squares, square, gallery.room)
+
+    return quietly(fill_block)

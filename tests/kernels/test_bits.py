@@ -1,0 +1,74 @@
+"""The same bits for every size of block, processor and BLAS, compiled or not."""
+
+import json
+import os
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selectron.kernels.fused import fused
+from tests.kernels.digests import digests
+
+
+@pytest.fixture(scope="module")
+def here():
+    return digests()
+
+
+@pytest.mark.parametrize("largest_block", [1, 7, 64])
+def test_the_size_of_a_block_does_not_show(here, largest_block):
+    assert digests(largest_block) == here
+
+
+def elsewhere(*arguments, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.kernels.digests", *arguments], env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("core", ["Haswell", "SkylakeX", "Nehalem", "Prescott"])
+def test_the_blas_does_not_show(here, core):
+    assert elsewhere(OPENBLAS_CORETYPE=core) == here
+
+
+@pytest.mark.parametrize("cpu", ["generic", "haswell"])
+def test_the_processor_does_not_show(here, cpu, tmp_path):
+    settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
+    if cpu == "generic":  # without fused multiply-add: the C library's, slow and exact
+        settings["NUMBA_CPU_FEATURES"] = ""
+    assert elsewhere("few", **settings) == {"many classes": here["many classes"]}
+
+
+def test_the_compiler_does_not_show(here):
+    assert elsewhere(NUMBA_DISABLE_JIT="1") == here
+
+
+numbers = st.floats(-1e30, 1e30).filter(lambda x: x == 0 or abs(x) > 1e-30)
+
+
+@given(numbers, numbers, numbers)
+def test_a_fused_step_rounds_once(x, s, total):
+    got = fused(x, np.array([s]), np.array([total]))[0]
+    assert got == float(Fraction(x) * Fraction(s) + Fraction(total))
+
+
+narrow = st.floats(-(2.0**30), 2.0**30, width=32).filter(lambda x: x == 0 or abs(x) > 2.0**-30)
+
+
+@given(narrow, narrow, narrow)
+def test_a_fused_step_of_single_precision_rounds_once(x, s, total):
+    got = fused(np.float32(x), np.array([s], np.float32), np.array([total], np.float32))[0]
+    exact = Fraction(x) * Fraction(s) + Fraction(total)
+    below, above = np.nextafter(got, np.float32(-np.inf)), np.nextafter(got, np.float32(np.inf))
+    off = abs(Fraction(float(got)) - exact)
+    assert off <= abs(Fraction(float(below)) - exact)
+    assert off <= abs(Fraction(float(above)) - exact)

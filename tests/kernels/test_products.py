@@ -1,0 +1,26 @@
+"""Products with panels: right, whatever the shape, and the same in a tile as alone."""
+
+import numpy as np
+import pytest
+
+from selectron.classifier.inputs import read_rows
+from selectron.queries import Always
+from selectron.updates import Perceptron
+from tests.kernels.subject import LINEAR, POLY, RBF, machine_of, play, rings, twin_kernel
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (5, 3), (40, 17), (130, 33)])
+def test_values_of_a_block(n, d, dtype):
+    X, y = rings(n=max(n, 8), d=d, dtype=dtype)
+    X, y = X[:n], y[:n]
+    for options in (LINEAR, POLY, RBF):
+        machine = machine_of(X, Perceptron(), Always(), **options)
+        play(machine, X, y)
+        m = machine.core.gallery.n_support
+        block, _ = machine._piece(read_rows(X), 0)
+        kernel = twin_kernel(options)
+        wide, support = X.astype(float), machine.support_vectors().astype(float)
+        expected = np.array([[kernel(x, s) for s in support] for x in wide])
+        tolerance = 1e-4 if dtype == np.float32 else 1e-11
+        np.testing.assert_allclose(block.values[:, :m], expected, rtol=tolerance, atol=tolerance)
