@@ -7,19 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.classifier.hypothesis import Hypothesis
 from selectron.classifier.inputs import read_rows, shape
-from selectron.classifier.kernel_machine import KernelMachine
 from selectron.classifier.labels import Labels, found_classes, read_labels
-from selectron.classifier.lifecycle import Lifecycle
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.protocol import hypothesis
-from selectron.scalings import Intercept, Raw
+from selectron.numeric.arrays import Vector
 
 
-class SelectiveClassifier(Lifecycle):
+class SelectiveClassifier(Hypothesis):
     """Learn two classes from a stream, asking for as few labels as possible.
 
     Without arguments there is no knob to set: inputs are centred online, every label asked teaches
@@ -263,41 +260,3 @@ class SelectiveClassifier(Lifecycle):
     @property
     def n_updates_(self) -> int:
         return int(self._started(AttributeError).machine.state.update.n_updates)
-
-    @property
-    def support_vectors_(self) -> Any:
-        return self._dual().support_vectors()
-
-    @property
-    def dual_coef_(self) -> Matrix:
-        return self._dual().dual_coefficients()
-
-    @property
-    def coef_(self) -> Matrix:
-        weights, d = self._separator()
-        return weights[np.newaxis, :d].copy()
-
-    @property
-    def intercept_(self) -> Vector:
-        weights, d = self._separator()
-        return weights[d:].copy() if len(weights) > d else np.zeros(1)
-
-    def _dual(self) -> KernelMachine:
-        machine = self._started(AttributeError).machine
-        if not isinstance(machine, KernelMachine):
-            raise AttributeError("without a kernel there are no support vectors; use coef_")
-        return machine
-
-    def _separator(self) -> tuple[Vector, int]:
-        machine = self._started(AttributeError).machine
-        if isinstance(machine, KernelMachine):
-            raise AttributeError(
-                "with a kernel there are no coefficients of features; use dual_coef_ with "
-                "support_vectors_, or decision_function"
-            )
-        if not isinstance(machine.rules.scaling, Raw | Intercept):
-            raise AttributeError(
-                f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
-                "are no coefficients; use decision_function"
-            )
-        return hypothesis(machine.state.update), machine.d
