@@ -17,6 +17,7 @@ with warnings.catch_warnings():
         for learner in (
             SelectiveClassifier(random_state=0),
             SelectiveClassifier(Perceptron(), Always(), random_state=0),
+            SelectiveClassifier(random_state=0, kernel="rbf"),
         )
         for estimator, check in estimator_checks_generator(learner)
     ]

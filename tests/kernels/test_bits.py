@@ -28,9 +28,12 @@ def test_the_size_of_a_block_does_not_show(here, largest_block):
 def elsewhere(*arguments, **settings):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
     done = subprocess.run(
-        [sys.executable, "-m", "tests.kernels.digests", *arguments], env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "tests.kernels.digests", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.classifier.honest import Honest
+from selectron.classifier.hypothesis import Hypothesis
 from selectron.classifier.inputs import read_rows, shape
-from selectron.classifier.kernel_machine import KernelMachine
 from selectron.classifier.label_sets import names_of, several_a_row
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.lifecycle import AnyRun
@@ -18,12 +17,10 @@ from selectron.classifier.one_row import Moved
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.protocol import hypothesis
-from selectron.scalings import Intercept, Raw
+from selectron.numeric.arrays import Vector
 
 
-class SelectiveClassifier(Honest):
+class SelectiveClassifier(Hypothesis):
     """Learn classes from a stream, asking for as few labels as possible.
 
     Without arguments there is no knob to set: rows are scaled online, every label asked teaches a
@@ -293,42 +290,3 @@ class SelectiveClassifier(Honest):
     def n_updates_(self) -> int:
         machines = self._started(AttributeError).machines
         return sum(int(machine.state.update.n_updates) for machine in machines)
-
-    @property
-    def support_vectors_(self) -> Any:
-        return self._dual().support_vectors()
-
-    @property
-    def dual_coef_(self) -> Matrix:
-        return self._dual().dual_coefficients()
-
-    @property
-    def coef_(self) -> Matrix:
-        weights, d = self._separator()
-        return weights[:, :d].copy()
-
-    @property
-    def intercept_(self) -> Vector:
-        weights, d = self._separator()
-        return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
-
-    def _dual(self) -> KernelMachine:
-        machine = self._started(AttributeError).machine
-        if not isinstance(machine, KernelMachine):
-            raise AttributeError("without a kernel there are no support vectors; use coef_")
-        return machine
-
-    def _separator(self) -> tuple[Matrix, int]:
-        run = self._started(AttributeError)
-        machine = run.machine
-        if isinstance(machine, KernelMachine):
-            raise AttributeError(
-                "with a kernel there are no coefficients of features; use dual_coef_ with "
-                "support_vectors_, or decision_function"
-            )
-        if not isinstance(machine.rules.scaling, Raw | Intercept):
-            raise AttributeError(
-                f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
-                "are no coefficients; use decision_function"
-            )
-        return np.vstack([hypothesis(each.state.update) for each in run.machines]), machine.d

@@ -82,6 +82,7 @@ class KernelMachine(BlockMachine):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self.numbers = np.array(self.numbers)  # a prediction writes there too
         self._clear()
 
     def support_vectors(self) -> Any:
