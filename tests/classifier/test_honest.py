@@ -209,7 +209,7 @@ def test_many_classes_have_an_error_but_no_recall():
     total = (1.0 / trace.probabilities[wrong]).sum()
     assert shown.error == pytest.approx(total / shown.rounds)
     assert shown.recall.value is None
-    with pytest.raises(ValueError, match="a goal is error<=0.05"):
+    with pytest.raises(ValueError, match=r"a goal is error<=0\.05"):
         learner(stop_when="recall>=0.9").fit(X, y)
     asked = learner(explore=0.2)
     asked.partial_fit(X[:1], y[:1], classes=np.unique(y))

@@ -13,7 +13,6 @@ from selectron.classifier.label_sets import names_of, several_a_row
 from selectron.classifier.labels import Labels, found_classes, read_labels
 from selectron.classifier.lifecycle import AnyRun
 from selectron.classifier.multilabel import MultilabelRun
-from selectron.classifier.one_row import Moved
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
@@ -247,22 +246,18 @@ class SelectiveClassifier(Hypothesis):
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
-        if x.__class__ is self._row_class:
-            return self._predict_row(x)
-        return self._thin(x).predict(x)
+        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
+        return row.predict(x)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
+        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
         try:
-            if x.__class__ is self._row_class:
-                self._learn_row(x, y)
-            else:
-                self._thin(x).learn(x, y)
-        except Moved:
-            self._thin(x).learn(x, y)
+            row.learn(x, y)
         except ValueError:
             self._drop_if_empty()
             raise
+        self._bind()
         return self
 
     def save(self, path: str | Path) -> None:

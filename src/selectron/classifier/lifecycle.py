@@ -1,6 +1,5 @@
 """From parameters to a run: begun by the first rows, checked against all later ones."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 from warnings import warn
@@ -24,7 +23,7 @@ from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.multilabel import MultilabelRun, rows_of
-from selectron.classifier.one_row import OneRow, one_row
+from selectron.classifier.one_row import OneRow, Owner, one_row
 from selectron.classifier.parameters import Parameters
 from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
@@ -33,7 +32,7 @@ from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.rows import Csr, Rows
 
 # Bound to compiled code: made anew after a copy.
-THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
+THIN = ("_one_row", "_row_class", "_bound_to", "predict_one", "learn_one")
 
 AnyRun = Run | MultilabelRun
 
@@ -53,9 +52,9 @@ class Lifecycle(Parameters):
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None
+    predict_one: Any
+    learn_one: Any
     _one_row: OneRow  # for rows of the class last seen
-    _predict_row: Callable[[Any], Any]  # two of its three, a look-up nearer
-    _learn_row: Callable[[Any, Any], None]
     _row_class: type | None = None
     _bound_to: Machine | None = None
 
@@ -114,7 +113,29 @@ class Lifecycle(Parameters):
     def _unbind_if_moved(self, run: AnyRun) -> None:
         """Drop the thin path if a class has joined: it is bound to the machine of then."""
         if self._row_class is not None and self._bound_to is not run.machine:
-            self._row_class = None
+            self._unbind()
+
+    def _bind(self) -> None:
+        """Put the thin path where the methods are looked up: a call and two look-ups less."""
+        if self._row_class is not None and self._one_row.swift:
+            self.__dict__["predict_one"] = self._one_row.predict
+            self.__dict__["learn_one"] = self._one_row.learn
+
+    def _unbind(self) -> None:
+        self._row_class = None
+        for name in ("predict_one", "learn_one"):
+            self.__dict__.pop(name, None)
+
+    def _owner(self) -> Owner:
+        def predict(x: Any) -> Any:
+            self._unbind()
+            return self.predict_one(x)
+
+        def learn(x: Any, y: Any) -> Any:
+            self._unbind()
+            return self.learn_one(x, y)
+
+        return Owner(self, predict, learn)
 
     def _started(self, error: type[Exception] | None = None) -> AnyRun:
         if self._run is None:
@@ -174,15 +195,16 @@ class Lifecycle(Parameters):
         run = self._started()
         if isinstance(run, MultilabelRun):
             self._one_row = rows_of(run)
+        elif isinstance(run.machine, KernelMachine):
+            self._one_row = kernel_row(run, x)
         else:
-            bind = kernel_row if isinstance(run.machine, KernelMachine) else one_row
-            self._one_row = bind(run, x)
+            self._one_row = one_row(run, x, self._owner())
         self._bound_to = run.machine
-        self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         return self._one_row
 
     def _drop_if_empty(self) -> None:
         """Forget a run whose very first row was refused: its width was never accepted."""
         if self._run is not None and self._run.machine.n_seen == 0:
-            self._run, self._row_class = None, None
+            self._run = None
+            self._unbind()
             del self.n_features_in_

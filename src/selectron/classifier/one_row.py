@@ -22,8 +22,12 @@ from selectron.single import compiled_ask, compiled_learn, compiled_predict
 COINS_AHEAD = 1024
 
 
-class Moved(Exception):
-    """A class has joined, and the learner stands on another bench: bind the kernels anew."""
+class Owner(NamedTuple):
+    """The estimator, and its ways for rows of another class, or once a class has joined."""
+
+    estimator: Any
+    predict: Callable[[Any], Any]
+    learn: Callable[[Any, Any], Any]
 
 
 class OneRow(NamedTuple):
@@ -31,14 +35,16 @@ class OneRow(NamedTuple):
 
     predict: Callable[[Any], Any]
     ask: Callable[[Any], Ask]
-    learn: Callable[[Any, Any], None]
+    learn: Callable[[Any, Any], Any]
+    swift: bool = False  # whether it may stand in for the methods of the estimator
 
 
-def one_row(run: Run, like: Any) -> OneRow:
+def one_row(run: Run, like: Any, owner: Owner) -> OneRow:
     """Bind the kernels to the learner, for rows of the class of this one."""
     bench = Bench.for_rows_like(run, like)
-    predict = _predictor(bench)
-    return OneRow(predict, _asker(bench), _learner(bench, predict))
+    kind = like.__class__
+    predict = _predictor(bench, kind, owner)
+    return OneRow(predict, _asker(bench), _learner(bench, kind, owner, predict), swift=True)
 
 
 def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
@@ -58,26 +64,31 @@ def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
     return hand_over
 
 
-def _predictor(bench: Bench) -> Callable[[Any], Any]:
+def _predictor(bench: Bench, kind: Any, owner: Owner) -> Callable[[Any], Any]:
     learner, numbers, layout = bench.state
-    dtype, array, whole = bench.dtype, np.ndarray, (1, layout.d)
-    dense, csr = bench.form is Form.DENSE, bench.form is Form.CSR
+    dtype, whole = bench.dtype, (1, layout.d)
+    dense, csr = kind is np.ndarray, bench.form is Form.CSR
     labels = bench.run.labels
     kernel = bench.entry(compiled_predict(bench.run.machine.bodies))
     side_of = _handed_over(bench, kernel)
 
     def predict_many(x: Any) -> Any:
+        if x.__class__ is not kind:
+            return owner.predict(x)
         return labels.names_by_side[int(side_of(x))]
 
     def predict(x: Any) -> Any:
-        # The usual row goes straight to the kernel: one more call is a tenth of the whole.
+        # The usual row goes straight to the kernel: one more call is a tenth of the whole, and
+        # scipy's `shape` is such a call.
+        if x.__class__ is not kind:
+            return owner.predict(x)
         margin = nan
         if dense:
-            if x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+            if x.dtype is dtype and x.ndim == 1:
                 margin = kernel(learner, numbers, layout, x, NO_COLUMNS)
         elif csr:
             values, columns = x.data, x.indices
-            if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
+            if values.dtype is dtype and columns.dtype is COLUMN and x._shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns)
         if margin != margin:
             margin = side_of(x)
@@ -87,38 +98,39 @@ def _predictor(bench: Bench) -> Callable[[Any], Any]:
     return predict_many if bench.run.machine.many else predict
 
 
-def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
+def _learner(
+    bench: Bench, kind: Any, owner: Owner, look: Callable[[Any], Any]
+) -> Callable[[Any, Any], Any]:
     learner, numbers, layout = bench.state
-    dtype, array, whole = bench.dtype, np.ndarray, (1, layout.d)
-    dense, csr = bench.form is Form.DENSE, bench.form is Form.CSR
+    dtype, whole = bench.dtype, (1, layout.d)
+    dense, csr = kind is np.ndarray, bench.form is Form.CSR
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
     teach = _handed_over(bench, kernel)
     run, remembers = bench.run, bench.run.remembers
+    estimator = owner.estimator
 
-    def admit(x: Any, y: Any) -> float:
-        if not labels.knows(y):
-            look(x)  # a row that is refused must not leave its class behind
-        code = run.admit(y)
-        if run.machine is not machine:
-            raise Moved
-        return code
-
-    def learn(x: Any, y: Any) -> None:
+    def learn(x: Any, y: Any) -> Any:
+        if x.__class__ is not kind:
+            return owner.learn(x, y)
         try:
             code = labels.codes_by_name[y]
         except (KeyError, TypeError):  # a new class, or not a label at all
-            code = admit(x, y)
+            if not labels.knows(y):
+                look(x)  # a row that is refused must not leave its class behind
+            code = run.admit(y)
+            if run.machine is not machine:
+                return owner.learn(x, y)
         ticket = tickets.just_asked
         if ticket is not None:
             ticket = tickets.answered_by(x, bench.read)
         margin, new = nan, ticket is None
         if dense:
-            if x.__class__ is array and x.dtype is dtype and x.ndim == 1:
+            if x.dtype is dtype and x.ndim == 1:
                 margin = kernel(learner, numbers, layout, x, NO_COLUMNS, code, new)
         elif csr:
             values, columns = x.data, x.indices
-            if values.dtype is dtype and columns.dtype is COLUMN and x.shape == whole:
+            if values.dtype is dtype and columns.dtype is COLUMN and x._shape == whole:
                 margin = kernel(learner, numbers, layout, values, columns, code, new)
         usual = margin == margin
         if not usual:
@@ -132,6 +144,7 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
         elif ticket is not None:
             bench.run.enter_answer(tickets.waiting[ticket], code)
             tickets.answer(ticket, machine.n_seen)
+        return estimator
 
     return learn
 
