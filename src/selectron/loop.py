@@ -10,7 +10,15 @@ from numba import config, njit
 from numpy.typing import NDArray
 
 from selectron.dispatch import digest
-from selectron.forecasts import TWO, class_count, class_of, recall, verdict, write_down
+from selectron.forecasts import (
+    TWO,
+    class_count,
+    class_of,
+    predicted_labels,
+    recall,
+    verdict,
+    write_down,
+)
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
 from selectron.numeric.scalars import pack, unpack
@@ -44,20 +52,17 @@ class Log(NamedTuple):
     """Where a pass writes what happened, if anybody wants to know."""
 
     kept: bool
+    exact: bool  # whether rounds that are not asked need their exact forecasts and odds too
     forecasts: Matrix  # (n, 4): margin, unit, norm, variance; of many classes also best, second
     probabilities: Vector
     asked: NDArray[np.bool_]
     updated: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, n: int, told: int = TWO) -> "Log":
+    def of(cls, n: int, told: int = TWO, *, exact: bool = True) -> "Log":
         """Make room for n rounds, `told` numbers a forecast; none keeps nothing."""
-        return cls(n > 0, np.zeros((n, told)), np.zeros(n), np.zeros(n, bool), np.zeros(n, bool))
-
-    @classmethod
-    def of_questions(cls, n: int) -> "Log":
-        """Make room for n rounds of which only the questions are kept: forecasts stay glances."""
-        return cls.of(0)._replace(asked=np.zeros(n, bool))
+        flags = np.zeros(n, bool), np.zeros(n, bool)
+        return cls(n > 0, exact and n > 0, np.zeros((n, told)), np.zeros(n), *flags)
 
     @property
     def sides(self) -> Vector:
@@ -67,9 +72,7 @@ class Log(NamedTuple):
     @property
     def predicted(self) -> NDArray[np.int32]:
         """The label that each forecast predicts."""
-        if self.forecasts.shape[1] > TWO:
-            return self.forecasts[:, TWO].astype(np.int32)
-        return np.where(self.forecasts[:, 0] > 0.0, 1, -1).astype(np.int32)
+        return predicted_labels(self.forecasts)
 
     def part(self, start: int, stop: int) -> "Log":
         return self._replace(
@@ -112,7 +115,7 @@ def compiled_pass(bodies: str) -> Kernel:
             probability = 0.0
             if ready(scaling):
                 probability = ask_probability(query, z, forecast)
-                if not forecast.exact and (log.kept or coins[t] < probability):
+                if not forecast.exact and (log.exact or coins[t] < probability):
                     forecast = predict(update, z, forecast)
                     probability = ask_probability(query, z, forecast)
             if not isfinite(forecast.margin):
@@ -137,11 +140,10 @@ def compiled_pass(bodies: str) -> Kernel:
                 else:
                     query = advance(query, forecast, True)
                 n_asked += 1
-                if len(log.asked) > 0:
-                    log.asked[t] = True
             else:
                 query = advance(query, forecast, False)
             if log.kept:
+                log.asked[t] = asked
                 log.updated[t] = update.n_updates != n_updates
             t += 1
             if pause and update.n_updates != n_updates:

@@ -1,12 +1,14 @@
 """More than two classes through every door of the estimator."""
 
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
+from selectron.evaluate import progressive
 from selectron.protocol import hypothesis
 from selectron.queries import Always, Balanced, Budget, Margin
 from selectron.updates import Arow, Ballseptron, Perceptron, Reflection, Ridge
@@ -290,3 +292,45 @@ def test_what_an_oracle_answered_stays_learnt():
     clf.partial_fit(X[151:], LATE[151:])
     whole = SelectiveClassifier(Perceptron(), Always()).partial_fit(X, LATE)
     np.testing.assert_array_equal(clf.coef_, whole.coef_)
+
+
+# --- the estimate of the error
+
+
+def test_the_error_of_many_classes_is_estimated():
+    learner = SelectiveClassifier(Perceptron(), Always(), random_state=0)
+    trace = progressive(learner, X, Y)
+    clf = SelectiveClassifier(Perceptron(), Always(), explore=1.0, random_state=0).fit(X, Y)
+    assert clf.estimate().error == pytest.approx(trace.error)
+    told = SelectiveClassifier(Perceptron(), Always(), explore=1.0, random_state=0)
+    told.partial_fit(X[:1], Y[:1], classes=NAMES)
+    for x, y in zip(X[1:], Y[1:], strict=True):
+        told.tell(told.ask(x[np.newaxis]).tickets, [y])
+    assert told.estimate().error == pytest.approx(trace.error)
+
+
+@pytest.mark.parametrize("by_oracle", [False, True])
+def test_a_row_whose_class_joins_counts_as_a_mistake_at_the_odds_it_was_drawn(by_oracle):
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.2), explore=0.5, random_state=5)
+    twin = SelectiveClassifier(Perceptron(), Margin(b=0.2), explore=0.5, random_state=5)
+    for learner in (clf, twin):
+        learner.partial_fit(X[:60], LATE[:60])
+    mistakes = clf.estimate().error * 60
+    clf.partial_fit(X[60:], (lambda t: LATE[60 + t]) if by_oracle else LATE[60:])
+    for x, y in zip(X[60:], LATE[60:], strict=True):
+        answer = deepcopy(twin).ask(x[np.newaxis])
+        twin.partial_fit(x[np.newaxis], [y])
+        if answer.asked[0] and answer.labels[0] != y:
+            mistakes += 1.0 / answer.probabilities[0]
+    assert len(clf.classes_) == 4
+    assert clf.estimate().error * len(Y) == pytest.approx(mistakes)
+
+
+def test_goals_of_two_classes_are_refused_with_more():
+    clf = SelectiveClassifier(Perceptron(), Always(), stop_when="recall>=0.9")
+    with pytest.raises(ValueError, match=r"recall>=0\.9 is about two classes and there are more"):
+        clf.fit(X, Y)
+    stopping = SelectiveClassifier(Perceptron(), Always(), stop_when="error<=0.6", random_state=0)
+    stopping.fit(np.tile(X, (4, 1)), np.tile(Y, 4))
+    assert stopping.stopped_at_ is not None
+    assert stopping.n_asked_ < 960

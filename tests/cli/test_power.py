@@ -81,6 +81,15 @@ def test_compare_changing_traffic(command):
     assert re.search(r"^static +1 +0\.\d+ ", out, re.MULTILINE)
 
 
+def test_prices_need_no_learner(command):
+    """In a comparison λ is also what the delays of all policies are priced at."""
+    options = ["--policy", "static", "--pages", "2", "--lambda", "3", "--json", "-"]
+    rows = json.loads(command("power", "compare", *options)[1])["policies"]
+    assert list(rows[0]["cost_per_hour"]) == ["3"]
+    options = ["--policy", "static", "--traffic", "changing", "--regimes", "1", "--lambda", "3"]
+    assert "J/h at 3" in command("power", "compare", *options)[1]
+
+
 @needs_compiler
 def test_compare_runs_everything_by_default(command, monkeypatch):
     monkeypatch.setattr("selectron.cli.power.LAMBDAS", (1.0,))
@@ -107,7 +116,39 @@ ERRORS = {
     ),
     "no runs": (["power", "compare", "--runs", "0"], "--runs must be at least 1, got 0"),
     "a bad seed": (["power", "compare", "--seed", "-1"], "seed=-1 must be 0 or more"),
-    "a free delay": (["power", "compare", "--lambda", "0"], "lambda_ must lie in (0, inf)"),
+    "a free delay": (["power", "compare", "--lambda", "0"], "--lambda 0: give Joules a second"),
+    "an infinite one": (["power", "simulate", "--lambda", "inf"], "--lambda inf: give Joules"),
+    "no run": (["power", "simulate", "--runs", "0"], "--runs must be at least 1, got 0"),
+    "two runs": (["power", "simulate", "--runs", "2"], "power compare takes several"),
+    "idle lambda": (
+        ["power", "simulate", "--policy", "static", "--lambda", "2"],
+        "--lambda 2 is for --policy learned, which is not among static",
+    ),
+    "lambda without prices": (
+        ["power", "compare", "--policy", "bsd-50", "static", "--lambda", "2"],
+        "--lambda 2 is for --policy learned, which is not among bsd-50, static",
+    ),
+    "idle max-sleep": (
+        ["power", "compare", "--policy", "static", "--max-sleep", "2.4"],
+        "--max-sleep 2.4 is for --policy learned",
+    ),
+    "idle regimes": (
+        ["power", "simulate", "--regimes", "12"],
+        "--regimes 12 is for --traffic changing; web has --pages",
+    ),
+    "idle pages": (
+        ["power", "compare", "--traffic", "changing", "--pages", "100"],
+        "--pages 100 is for --traffic web; changing has --regimes",
+    ),
+    "a policy twice": (
+        ["power", "compare", "--policy", "static", "static"],
+        "--policy static is there twice: give each once",
+    ),
+    "a lambda twice": (["power", "compare", "--lambda", "1", "1.0"], "--lambda 1 is there twice"),
+    "unknown before idle": (
+        ["power", "simulate", "--policy", "psm", "--lambda", "2"],
+        "--policy 'psm': choose among none",
+    ),
     "between beacons": (["power", "simulate", "--max-sleep", "0.25"], "not a multiple of 0.1 s"),
     "other traffic": (["power", "compare", "--traffic", "mail"], "invalid choice: 'mail'"),
     "no such folder": (["power", "compare", "--json", "gone/x.json"], "--json gone/x.json: there"),

@@ -247,6 +247,25 @@ def test_the_other_examples_run():
             exec(compile(code, page, "exec"), {})
 
 
+def run_page(page):
+    """Run the blocks of a page as one program; return its names."""
+    names = {}
+    for code, _ in blocks(DOCS / page):
+        exec(compile(code, page, "exec"), names)
+    return names
+
+
+def test_the_page_of_tracking_runs_from_top_to_bottom():
+    tracker = run_page("tracking.md")["tracker"]
+    assert tracker.n_seen_ == 2000
+    assert 100 < tracker.n_asked_ == tracker.n_updates_ < 1000
+
+
+def test_the_page_of_power_runs_from_top_to_bottom(capsys):
+    run_page("power.md")
+    assert len(capsys.readouterr().out.splitlines()) == 8
+
+
 # --- links
 
 

@@ -123,3 +123,23 @@ def test_other_bad_input_is_refused():
         recent.reach(90)
     with pytest.raises(ValueError, match="has not been played"):
         recent.add(100, 0.5, 1, 1)
+
+
+def test_without_a_window_it_is_the_later_half():
+    """It speaks of the rounds since the last start but one, each start with its share."""
+    recent, stream = Recent(None, EXPLORE), Evidence(EXPLORE)
+    since = {499: 0, 500: 0, 999: 0, 1000: 500, 1999: 500, 2000: 1000, 3999: 1000, 4000: 2000}
+    for rounds in range(1, 4001):
+        recent.reach(rounds)
+        if rounds in since:
+            assert recent.since == since[rounds]
+    stream.reach(2000)
+    for evidence, first in ((recent, 2000), (stream, 0)):
+        evidence.add([first + 5, first + 9], [0.5, EXPLORE], [1, 1], [-1, 1])
+    alone = stream.estimate(1.0 - 0.05 / (4 * 5))  # 0, 500, 1,000, 2,000: the fourth start
+    shown = recent.estimate()
+    assert (shown.low, shown.high, shown.rounds) == (alone.low, alone.high, alone.rounds)
+    jumped = Recent(None, EXPLORE)
+    jumped.reach(10**9)
+    assert jumped.since == 500 * 2**19
+    assert Recent.from_state(recent.state()).estimate() == shown

@@ -123,3 +123,51 @@ def test_nothing_to_learn_from_is_fine():
         before = experts.state()
         assert experts.run(np.empty((0, 3))).shape == (0,)
         assert same_state(before, experts.state())
+
+
+@pytest.mark.parametrize("eta", [None, [1.0], 10**400, "1", 0, -1.0, NAN, INF])
+def test_a_bad_rate_is_named(eta):
+    with pytest.raises(ValueError, match=r"eta is .*; give a finite rate > 0"):
+        StaticExpert(2, eta=eta)
+
+
+@pytest.mark.parametrize("value", [None, "1", 10**400, 0, NAN])
+def test_a_bad_factor_or_cap_is_named(value):
+    for name in ("factor", "cap"):
+        with pytest.raises(ValueError, match=f"{name} is .*; AdaHedge needs {name} > 0"):
+            AdaHedge(**{name: value})
+    with pytest.raises(ValueError, match="factor is inf; AdaHedge needs a finite one"):
+        AdaHedge(factor=INF)
+
+
+WORDS = {
+    "n": lambda bad: StaticExpert(bad),
+    "alpha": lambda bad: FixedShare(3, bad),
+    "horizon": lambda bad: LearnAlpha(3, horizon=bad),
+    "alphas": lambda bad: LearnAlpha(3, alphas=[0.1, bad]),
+    "transition": lambda bad: MarkovShare([[0.5, 0.5], [0.5, bad]]),
+    "prior": lambda bad: StaticExpert(2, prior=[0.5, bad]),
+    "losses": lambda bad: StaticExpert(2).update([0.5, bad]),
+    "loss_matrix": lambda bad: StaticExpert(2).run([[0.5, bad]]),
+    "expert_predictions": lambda bad: StaticExpert(2).predict([0.5, bad]),
+    "n_switches": lambda bad: best_partition([[0.1, 0.2]], bad),
+}
+
+
+@pytest.mark.parametrize("bad", ["a", [1.0], {}, 10**400], ids=["text", "list", "dict", "huge"])
+@pytest.mark.parametrize("name", WORDS)
+def test_what_is_no_number_is_named(name, bad):
+    with pytest.raises(ValueError, match=f"^{name} (is|have)[^;]*; "):
+        WORDS[name](bad)
+
+
+def test_a_vote_of_one_label_that_is_no_list():
+    with pytest.raises(ValueError, match="1 labels for 2 experts; give one an expert"):
+        StaticExpert(2).vote(None)
+
+
+def test_one_number_is_no_list_of_rates_or_weights():
+    with pytest.raises(ValueError, match=r"alphas have shape \(\); give at least one rate"):
+        LearnAlpha(3, alphas=0.5)
+    with pytest.raises(ValueError, match=r"prior is 1.0; give 1 weights"):
+        StaticExpert(1, prior=1.0)

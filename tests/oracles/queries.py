@@ -258,3 +258,20 @@ class Budget(Query):
 
     def observe(self, x, forecast, y):
         self.query.observe(x, forecast, y)
+
+
+class Floor(Query):
+    """Another rule above a floor; it does not hear of labels that only the floor asked for."""
+
+    def __init__(self, query, explore):
+        self.query, self.explore = query, explore
+
+    def probability(self, x, forecast):
+        return max(self.query.probability(x, forecast), self.explore)
+
+    def advance(self, forecast, asked):
+        self.query.advance(forecast, asked)
+
+    def observe(self, x, forecast, y):
+        if self.query.probability(x, forecast) >= self.explore:
+            self.query.observe(x, forecast, y)

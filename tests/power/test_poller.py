@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from fractions import Fraction
 from itertools import islice, pairwise
 
 import numpy as np
@@ -187,8 +188,15 @@ def test_settings_are_checked(changes, message):
         (float("nan"), 1.0, "n_items is nan"),
         (float("inf"), 1.0, "n_items is inf"),
         (1e308, 1.0, "count in larger units"),
-        (1, -0.1, "-0.1 seconds since the last poll; time must not go back"),
-        (1, float("nan"), "nan seconds"),
+        (None, 1.0, "n_items is None; give the number of items found"),
+        ("3", 1.0, "n_items is '3'; give the number"),
+        ([3], 1.0, r"n_items is \[3\]; give the number"),
+        (10**400, 1.0, "n_items is 1000.*; give the number"),
+        (1, -0.1, "elapsed is -0.1; give the seconds since the poll before"),
+        (1, float("nan"), "elapsed is nan; give the seconds"),
+        (1, float("inf"), "elapsed is inf; give the seconds .*, finite"),
+        (1, "3", "elapsed is '3'; give the seconds"),
+        (1, 10**400, "elapsed is 1000.*; give the seconds"),
     ],
 )
 def test_a_bad_observation_changes_nothing(n_items, elapsed, message):
@@ -244,3 +252,78 @@ def test_the_state_is_strict_json():
     again = AdaptivePoller.from_state(json.loads(written))
     assert again.state() == poller.state()
     assert again.next() == poller.next()
+
+
+@pytest.mark.parametrize("number", [np.int64(2), np.float32(2.0), Fraction(2), np.array(2)])
+def test_numbers_of_any_make_are_numbers(number):
+    """The state is one of plain numbers still, which JSON knows."""
+    ours = AdaptivePoller(number, 60.0, number, 10.0, random_state=np.int64(3))
+    plain = AdaptivePoller(2.0, 60.0, 2.0, 10.0, random_state=3)
+    ours.observe(number, elapsed=number)
+    plain.observe(2, elapsed=2.0)
+    assert json.dumps(ours.state()) == json.dumps(plain.state())
+
+
+@pytest.mark.parametrize("name", ["min_interval", "max_interval", "poll_cost", "delay_cost"])
+@pytest.mark.parametrize("value", [None, "3", 10**400, 1e200, -1, 0, float("nan")])
+def test_a_bad_setting_is_named(name, value):
+    settings = {"min_interval": 1, "max_interval": 60, "poll_cost": 1, "delay_cost": 1}
+    with pytest.raises(ValueError, match=f"{name} is .*; give a finite number > 0, from 1e-100"):
+        AdaptivePoller(**settings | {name: value})
+
+
+@pytest.mark.parametrize("seed", [None, "3", [3], float("inf"), float("nan"), -1, 1.5, 2**63])
+def test_a_bad_seed_is_named(seed):
+    with pytest.raises(ValueError, match=r"random_state is .*; give a whole number, 0 or more"):
+        AdaptivePoller(1, 60, 1, 1, random_state=seed)
+
+
+@pytest.mark.parametrize("clock", [None, 3.0, lambda: None, lambda: "now", lambda: float("nan")])
+def test_a_clock_that_tells_no_time_is_refused(clock):
+    with pytest.raises(ValueError, match=r"clock.* is .*; give a function that tells the time"):
+        AdaptivePoller(1, 60, 1, 1, clock=clock)
+
+
+def test_a_clock_that_goes_back_changes_nothing():
+    times = iter([5.0, 4.0])
+    poller = AdaptivePoller(1, 60, 1, 1, clock=lambda: next(times))
+    before = poller.state()
+    with pytest.raises(
+        ValueError, match=r"-1\.0 seconds since the last poll; time must not go back"
+    ):
+        poller.observe(0)
+    assert poller.state() == before
+
+
+def test_the_longest_silence_stays_a_number_that_json_knows():
+    poller = AdaptivePoller(1.0, 60.0, 1.0, 1.0)
+    for _ in range(3):
+        poller.observe(0, elapsed=1e308)
+    state = json.loads(json.dumps(poller.state(), allow_nan=False))
+    assert AdaptivePoller.from_state(state).next() == poller.next() <= 60.0
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("silence", 10**400, "silence is 1000.*; a state holds seconds"),
+        ("silence", "3", "silence is '3'; a state holds seconds"),
+        ("experts", 3, "the experts' state is 3; a state holds a dict"),
+        ("calm", "abc", "'calm' of the experts' state holds no numbers; it is damaged"),
+        ("calm", {}, "'calm' of the experts' state holds no numbers"),
+        ("calm", float("nan"), "'calm' of the experts' state holds nan; it is damaged"),
+        ("scale", float("inf"), "'scale' of the experts' state holds inf; it is damaged"),
+    ],
+)
+def test_a_damaged_state_is_refused_by_name(name, change, message):
+    state = AdaptivePoller(1.0, 60.0, 1.0, 1.0).state()
+    if name in state:
+        state[name] = change
+    elif isinstance(change, float):
+        numbers = np.array(state["experts"][name])
+        numbers.flat[-1] = change
+        state["experts"][name] = numbers.tolist()
+    else:
+        state["experts"][name] = change
+    with pytest.raises(ValueError, match=message):
+        AdaptivePoller.from_state(state)

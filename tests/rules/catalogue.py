@@ -33,9 +33,11 @@ QUERIES = {
     "balanced-from-one": queries.Balanced(rho=0.3, step=0.3, leak=1.0, start=1.0),
     "rate-tracking": queries.RateTracking(rate=0.3),
     "auto": queries.Auto(explore=0.05),
+    "floor": queries.Floor(queries.Balanced(rho=0.3, step=0.5), explore=0.1),
     "budget": queries.Budget(queries.Margin(b=0.1), total=30, horizon=80),
 }
 
-# A budget hands every question on to the rule within: a few updates are enough.
-BUDGETED = ("perceptron", "ridge", "probit")
-PAIRS = [(u, q) for u in UPDATES for q in QUERIES if q != "budget" or u in BUDGETED]
+# These hand every question on to the rule within: a few updates are enough.
+WRAPPERS = ("budget", "floor")
+WRAPPED = ("perceptron", "ridge", "probit")
+PAIRS = [(u, q) for u in UPDATES for q in QUERIES if q not in WRAPPERS or u in WRAPPED]

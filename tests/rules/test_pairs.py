@@ -25,7 +25,7 @@ def twin_of_query(query):
     knobs = query.knobs()
     if type(query).__name__ == "Halving":
         knobs["d"] = D
-    if type(query).__name__ == "Budget":
+    if type(query).__name__ in ("Budget", "Floor"):
         knobs["query"] = twin_of_query(query.query)
     return getattr(queries, type(query).__name__)(**knobs)
 

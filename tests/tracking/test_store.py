@@ -8,7 +8,7 @@ import selectron
 from selectron import SelectiveClassifier
 from selectron.classifier import DamagedFile
 from selectron.experts import AdaHedge, FixedShare, LearnAlpha, StaticExpert
-from selectron.queries import Always
+from selectron.queries import Always, Budget, Margin
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, load
 from selectron.updates import Perceptron
@@ -49,6 +49,35 @@ def test_a_run_goes_on_exactly(tmp_path, params):
     np.testing.assert_array_equal(
         twin.weights_, TrackingClassifier(**params).fit(X[:300], NAMES[:300]).weights_
     )
+
+
+@pytest.mark.parametrize(
+    "query", [Budget(rate=0.2), Budget(rate=0.3, query=Margin(b=0.5))], ids=str
+)
+def test_a_rule_within_a_rule_is_saved(tmp_path, query):
+    clf = TrackingClassifier(FEW, query=query).fit(X[:300], NAMES[:300])
+    clf.save(tmp_path / "x")
+    twin = load(tmp_path / "x")
+    assert twin.query == query
+    for one in (clf, twin):
+        one.partial_fit(X[300:], NAMES[300:])
+    np.testing.assert_array_equal(twin.decision_function(X), clf.decision_function(X))
+
+
+def test_how_long_answers_take_is_saved(tmp_path):
+    """What counts as overdue depends on it."""
+    clf = TrackingClassifier(FEW, query=Budget(rate=0.5))
+    first = clf.ask(X[:200])
+    clf.ask(X[200:260])
+    clf.tell(first.tickets[first.asked], NAMES[:200][first.asked])
+    clf.ask(X[260:700])
+    clf.save(tmp_path / "x")
+    twin = load(tmp_path / "x")
+    tickets = clf._run.tickets
+    assert tickets.answers > 0
+    assert tickets.fresh_from > 0
+    for name in ("answers", "rounds_waited", "fresh_from", "n_overdue"):
+        assert getattr(twin._run.tickets, name) == getattr(tickets, name)
 
 
 def test_foreign_learners_cannot_be_saved(tmp_path):

@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.classifier.honest import Honest
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.label_sets import names_of, several_a_row
 from selectron.classifier.labels import Labels, found_classes, read_labels
-from selectron.classifier.lifecycle import AnyRun, Lifecycle
+from selectron.classifier.lifecycle import AnyRun
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.one_row import Moved
 from selectron.classifier.rules import Rules
@@ -21,13 +22,14 @@ from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
 
 
-class SelectiveClassifier(Lifecycle):
+class SelectiveClassifier(Honest):
     """Learn classes from a stream, asking for as few labels as possible.
 
-    Without arguments there is no knob to set: inputs are centred online, every label asked teaches
-    a ridge regression (in O(d) above 4,096 features), and labels are asked below a threshold that
-    holds the share of mistakes among them. The first 50 rows of a stream (a tenth of the rows, but
-    at least 10, where `fit` gets fewer than 500) only teach the mean: no label of theirs is asked.
+    Without arguments there is no knob to set: rows are scaled online, every label asked teaches a
+    Bayesian probit belief (of low rank above 4,096 features and for sparse rows), and labels are
+    asked below a threshold that holds the share of mistakes among them, now and then above it. The
+    first 50 rows of a stream (a tenth of the rows, but at least 10, where `fit` gets fewer than
+    500) only teach the scale: no label of theirs is asked.
 
     Parameters
     ----------
@@ -42,6 +44,15 @@ class SelectiveClassifier(Lifecycle):
         Append a constant feature. The papers' separators pass through the origin.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the coins. The same seed gives the same run, bit for bit.
+    explore : float, optional
+        The least odds of a question, in (0, 1]. With it the error can be estimated without bias,
+        at all times, from the labels asked: see `estimate` and `readout`.
+    window : int, optional
+        Rounds that the estimate of late looks back on, a multiple of 4; the later half of the
+        stream if left out.
+    stop_when : str, optional
+        A goal such as "error<=0.03" or "recall>=0.9". Once the estimate of late is sure of it
+        nothing is asked any more. Sets `explore` to 0.2 where it is not given.
 
     Attributes
     ----------
@@ -73,12 +84,18 @@ class SelectiveClassifier(Lifecycle):
         scaling: Any = None,
         fit_intercept: bool = False,
         random_state: Any = None,
+        explore: float | None = None,
+        window: int | None = None,
+        stop_when: str | None = None,
     ) -> None:
         self.update = update
         self.query = query
         self.scaling = scaling
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.explore = explore
+        self.window = window
+        self.stop_when = stop_when
 
     def fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
         """Make one pass over the rows in their order, from scratch.
@@ -87,8 +104,9 @@ class SelectiveClassifier(Lifecycle):
         ----------
         X : array, CSR matrix or data frame of shape (n, d)
         y : array of n labels, several labels a row, or oracle(indices) -> labels
-            Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the set of classes and the labels asked for are used. An oracle is
-            called with the position of each row whose label is asked, and no other.
+            Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the
+            set of classes and the labels asked for are used. An oracle is called with the position
+            of each row whose label is asked, and no other.
         classes : labels, optional
             With them not even the set of classes is read from y.
         """
@@ -195,13 +213,7 @@ class SelectiveClassifier(Lifecycle):
         int
             How many of them still waited.
         """
-        waiting = self._started().tickets
-        still = {int(t) for t in np.atleast_1d(tickets) if waiting.question(t) is not None}
-        for ticket in still:
-            waiting.settle(ticket)
-        for machine in self._started().machines:
-            machine.give_up(len(still))
-        return len(still)
+        return self._started().forget(np.atleast_1d(tickets))
 
     def ask_one(self, x: Any) -> Ask:
         """Play a round on one row: predict, and say whether its label is worth asking for.

@@ -17,6 +17,7 @@ from selectron.classifier.inputs import (
     unit_length,
 )
 from selectron.classifier.labels import Labels
+from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.multilabel import MultilabelRun, rows_of
 from selectron.classifier.one_row import OneRow, one_row
@@ -41,6 +42,9 @@ class Lifecycle(Parameters):
     query: Any
     fit_intercept: bool
     random_state: Any
+    explore: float | None
+    window: int | None
+    stop_when: str | None
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None
@@ -70,13 +74,22 @@ class Lifecycle(Parameters):
                 f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                 stacklevel=3,
             )
+        many = len(labels.classes) > 2
+        wishes = Wishes(self.update, self.query, self.explore, self.window, self.stop_when)
+        rules, ledger = with_ledger(rules, *wishes.honest, many=many)
         seed, n_classes = seed_of(self.random_state), max(2, len(labels.classes))
-        machine = Machine(rules, d, rows.values.dtype, seed, n_classes)
-        return Run(machine, labels, Wishes(self.update, self.query))
+        machine = Machine(rules, d, rows.values.dtype, seed, ledger, n_classes)
+        return Run(machine, labels, wishes)
 
     def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
         """Begin a learner of two classes for each of several labels, all with the same coins."""
+        if any(said is not None for said in (self.explore, self.window, self.stop_when)):
+            raise ValueError(
+                "the error is estimated for one label a row, and y has several: leave out explore, "
+                "window and stop_when"
+            )
         first = self._begin(rows, Labels(), n).machine
+        first.ledger = None
         machines = [
             Machine(first.rules, first.d, first.dtype, first.seed) for _ in names.classes[1:]
         ]

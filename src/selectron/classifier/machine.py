@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.inputs import n_bytes, part, shape
+from selectron.classifier.ledger import Ledger
 from selectron.classifier.rules import Rules
 from selectron.forecasts import MANY, TWO
 from selectron.loop import (
@@ -25,8 +26,10 @@ from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, pack, unpack
 from selectron.protocol import expire, overlook
 
-ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
+ASKED = -1.0  # a coin that lies below all odds
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
+NEVER = 1.0  # a coin that lies below no odds
+NO_CLASS = -1.0
 
 
 class Snapshot(NamedTuple):
@@ -35,6 +38,7 @@ class Snapshot(NamedTuple):
     arrays: list[Any]
     numbers: Vector
     counts: tuple[int, int, bool]
+    ledger: dict[str, Any] | None
 
 
 class Stop(NamedTuple):
@@ -49,15 +53,24 @@ class Machine:
 
     n_classes = 2
     next_coin: float | None = None  # in the place of the seed's: the next row has been decided on
+    drawn_at = 0.0  # the odds of the label that is waited for
+    ledger: Ledger | None = None  # kept if the error is to be estimated
 
     def __init__(
-        self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int, n_classes: int = 2
+        self,
+        rules: Rules,
+        d: int,
+        dtype: np.dtype[Any],
+        seed: int,
+        ledger: Ledger | None = None,
+        n_classes: int = 2,
     ) -> None:
         width = rules.scaling.width(d)
         self.rules = rules
         self.d = d
         self.dtype = dtype
         self.seed = seed
+        self.ledger = ledger
         self.n_seen = 0
         self.waits = False  # for the label of a row that the scaling has taken in already
         self.n_asked = 0
@@ -86,9 +99,9 @@ class Machine:
         """The type of labels in the loop: a sign, or the number of a class."""
         return np.int32 if self.many else np.int8
 
-    def log(self, n: int) -> Log:
+    def log(self, n: int, *, exact: bool = True) -> Log:
         """Make room for n rounds to be written down."""
-        return Log.of(n, MANY if self.many else TWO)
+        return Log.of(n, MANY if self.many else TWO, exact=exact)
 
     @property
     def state(self) -> Learner:
@@ -101,13 +114,16 @@ class Machine:
 
     def snapshot(self) -> Snapshot:
         counts = self.n_seen, self.n_asked, self.waits
-        return Snapshot([a.copy() for a in self.arrays()], self.numbers.copy(), counts)
+        entries = None if self.ledger is None else self.ledger.state()
+        return Snapshot([a.copy() for a in self.arrays()], self.numbers.copy(), counts, entries)
 
     def restore(self, snapshot: Snapshot) -> None:
         for now, before in zip(self.arrays(), snapshot.arrays, strict=True):
             now[...] = before
         self.numbers[:] = snapshot.numbers
         self.n_seen, self.n_asked, self.waits = snapshot.counts
+        if self.ledger is not None and snapshot.ledger is not None:
+            self.ledger.restore(snapshot.ledger)
 
     def outweighs(self, rows: Rows) -> bool:
         """Tell whether a snapshot would cost more than looking through the rows."""
@@ -126,17 +142,23 @@ class Machine:
         """Run the pass from row `first` on, until its end or until it has to stop."""
         n, _ = shape(rows)
         kernel = compiled_pass(self.bodies)
+        ledger = self.ledger
+        if ledger is not None:
+            ledger.skip_to(self.n_seen)
         origin = self.n_seen - first
         absorbed = first + self.waits
         position, status = first, DONE
         room = np.empty(min(n, CHUNK))
         while position < n and status == DONE:
             start = position
-            stop = min(n, start + CHUNK)
+            stop = min(n, start + (CHUNK if ledger is None else ledger.stretch()))
             tossed = toss(self.seed, origin + start, room[: stop - start])
-            if self.next_coin is not None:
-                tossed[0], self.next_coin = self.next_coin, None
             piece = log.part(start, stop)
+            if ledger is not None:
+                piece = piece if log.kept else self.log(stop - start, exact=False)
+                if ledger.met_at is not None:
+                    tossed[:] = NEVER
+            joined = self._decide(tossed)
             moved, status, n_asked = kernel(
                 self.learner,
                 self.numbers,
@@ -151,8 +173,25 @@ class Machine:
             position = start + moved
             self.n_seen = origin + position
             self.n_asked += int(n_asked)
+            if ledger is not None:
+                self._correct(piece, moved, joined=joined)
+                ledger.enter(piece.part(0, moved), labels[start:position] if teach else None)
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
+
+    def _decide(self, tossed: Vector) -> bool:
+        """Put a coin that was decided on in its place; tell whether a class has joined since."""
+        joined = self.next_coin == ASKED and self.many
+        if self.next_coin is not None:
+            tossed[0], self.next_coin = self.next_coin, None
+        return joined
+
+    def _correct(self, piece: Log, moved: int, *, joined: bool) -> None:
+        """Show the ledger a row whose class joined as it was drawn: mistaken, at those odds."""
+        if joined:
+            piece.probabilities[0], piece.forecasts[0, TWO] = self.drawn_at, NO_CLASS
+        if moved < len(piece.probabilities):
+            self.drawn_at = float(piece.probabilities[moved])
 
     def give_up(self, n: int) -> None:
         """Tell the query rule that n questions will never be answered."""

@@ -4,7 +4,7 @@ All learners toss the same coin, so a row is asked at the odds of the one that w
 answer has all labels of the row, and every learner learns from it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from selectron.classifier.batch import refusal, vet
 from selectron.classifier.inputs import part, read_rows, shape
 from selectron.classifier.label_sets import Flags, read_sets
 from selectron.classifier.labels import Labels
-from selectron.classifier.machine import ASKED, PASSED, Machine, Stop
+from selectron.classifier.machine import ASKED, NEVER, Machine, Stop
 from selectron.classifier.memory import Memory
 from selectron.classifier.one_row import OneRow
 from selectron.classifier.row_forms import as_table, numbers_and_columns
@@ -95,6 +95,15 @@ class MultilabelRun:
                 learnt += 1
         return learnt
 
+    def forget(self, tickets: Iterable[Any]) -> int:
+        """Give up questions that still wait, and return how many there were."""
+        still = {int(t) for t in tickets if self.tickets.question(t) is not None}
+        for ticket in still:
+            self.tickets.settle(ticket)
+        for machine in self.machines:
+            machine.give_up(len(still))
+        return len(still)
+
     def learn(self, rows: Rows, labels: Any) -> None:
         """Teach one row that nobody asked about."""
         vet(self.machine, rows)
@@ -138,7 +147,7 @@ class MultilabelRun:
     def _go_on(self, row: Rows, *, asked: bool, flags: Flags | None) -> None:
         for k, machine in enumerate(self.machines):
             label = NO_LABEL if flags is None else _sign(flags[k])
-            machine.next_coin = ASKED if asked else PASSED
+            machine.next_coin = ASKED if asked else NEVER
             machine.run(row, label, log=SILENT, teach=flags is not None)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.classifier.machine import NEVER
 from selectron.classifier.row_forms import COLUMN, NO_COLUMNS, Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
@@ -128,7 +129,8 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
         if new:
             machine.n_seen += 1
             machine.n_asked += 1
-        else:
+        elif ticket is not None:
+            run.enter_answer(tickets.waiting[ticket], code)
             tickets.answer(ticket, machine.n_seen)
 
     return learn
@@ -137,19 +139,25 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
 def _asker(bench: Bench) -> Callable[[Any], Ask]:
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     toss, told = _Coins(bench.run), np.zeros((MANY if machine.many else TWO) + 1)
+    ledger = machine.ledger
     play = _handed_over(bench, bench.entry(compiled_ask(machine.bodies), 0.5, told))
 
     def ask(x: Any) -> Ask:
         if tickets.fresh_from < tickets.n_asked:
             bench.run.look_for_overdue()
-        coin = toss()
+        if ledger is not None:
+            ledger.skip_to(machine.n_seen)
+        stopped = ledger is not None and ledger.met_at is not None
+        coin = NEVER if stopped else toss()
         side = play(x, coin, told)
-        margin, probability = float(told[0]), float(told[-1])
+        margin, probability = float(told[0]), 0.0 if stopped else float(told[-1])
         asked = coin < probability
         ticket = -1
         if asked:
             question = Question(*bench.kept(x), told[:-1].copy(), probability, machine.n_seen)
             ticket = tickets.keep(question)
+        if ledger is not None:
+            ledger.enter_one(probability, asked=asked)
         machine.n_seen += 1
         machine.n_asked += asked
         tickets.just_asked = ticket if asked else None

@@ -1,6 +1,6 @@
 """One learner on one stream: its machine, its classes, and the questions that wait."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,9 +96,25 @@ class Run:
                 rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
                 self.lesson(rows, np.array([code], self.machine.code_type), told, fresh=False)
                 self.remember(rows, code)
+                self.enter_answer(question, code)
                 self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
+
+    def enter_answer(self, question: Question, code: float) -> None:
+        """Let the estimate of the error know the answer, if there is one."""
+        if self.machine.ledger is not None:
+            self.machine.ledger.answer(question.round, question.forecast[np.newaxis], code)
+
+    def forget(self, tickets: Iterable[Any]) -> int:
+        """Give up questions that still wait, and return how many there were."""
+        still = {int(t): question for t in tickets if (question := self.tickets.question(t))}
+        for ticket, question in still.items():
+            self.tickets.settle(ticket)
+            if self.machine.ledger is not None:
+                self.machine.ledger.give_up(question.round)
+        self.machine.give_up(len(still))
+        return len(still)
 
     @property
     def machines(self) -> list[Machine]:

@@ -1,8 +1,6 @@
 """Learners in files: safetensors, a version, a SHA-256 of everything, and no pickle."""
 
-import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +8,27 @@ import numpy as np
 
 from selectron import queries, scalings, updates
 from selectron.classifier.labels import Labels
+from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Rules, Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
+from selectron.files import DamagedFile as DamagedFile
+from selectron.files import Format, read_file, write_file
 from selectron.spec import Spec
 
-FORMAT = "selectron learner"
-VERSION = 2  # 1 knew two classes
+FORMAT = Format(  # version 1 knew two classes
+    "selectron learner", 2, "learner", file="a learner's file", owner="a selectron learner"
+)
+LEDGER = "estimate."
+HONEST = "explore", "window", "stop_when"
 SHELVES = {"scaling": scalings, "update": updates, "query": queries}
-
-
-class DamagedFile(ValueError):
-    """The file is not what was saved."""
 
 
 def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
     """Write the run to a file, whole or not at all."""
-    from safetensors.numpy import save as to_bytes  # noqa: PLC0415 - a quarter of a second
-
     machine, tickets = run.machine, run.tickets
     tensors = {}
     for m, each in enumerate(run.machines):
@@ -38,6 +36,8 @@ def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
         for k, array in enumerate(each.arrays()):
             tensors[f"{place}state.{k}"] = np.ascontiguousarray(array)
         tensors[f"{place}numbers"] = each.numbers
+    if machine.ledger is not None:
+        tensors |= {f"{LEDGER}{name}": array for name, array in machine.ledger.state().items()}
     tensors |= run.memory.tensors()
     waiting = {}
     for number, question in tickets.waiting.items():
@@ -68,37 +68,35 @@ def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
             "waiting": waiting,
         },
     }
-    text = json.dumps(description, sort_keys=True)
-    metadata = {
-        "format": FORMAT,
-        "version": str(VERSION),
-        "learner": text,
-        "sha256": _checksum(tensors, text),
-    }
-    _write_whole(path, to_bytes(tensors, metadata))
+    write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
 
 
 def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
     """Read a run and the parameters of its estimator."""
-    tensors, description = read_checked(path)
+    tensors, text = read_file(path, FORMAT)
+    description = json.loads(text)
     rules = Rules(
         **{name: _rule(name, described) for name, described in description["rules"].items()}
     )
-    labels = _labels(description["classes"])
-    several = description.get("several_labels", False)
-    machines = [
-        _machine(rules, description, tensors, _place(m))
-        for m in range(len(labels.classes) if several else 1)
-    ]
     params = {
         name: _rule(name, value) if name in SHELVES else value
         for name, value in description["params"].items()
     }
-    run: Run | MultilabelRun = (
-        MultilabelRun(machines, labels)
-        if several
-        else Run(machines[0], labels, Wishes(params["update"], params["query"]))
-    )
+    labels = _labels(description["classes"])
+    several = description.get("several_labels", False)
+    wishes = Wishes(params["update"], params["query"], *(params.get(name) for name in HONEST))
+    rules, ledger = with_ledger(rules, *wishes.honest, many=labels.many and not several)
+    machines = [
+        _machine(rules, description, tensors, _place(m))
+        for m in range(len(labels.classes) if several else 1)
+    ]
+    if several:
+        run: Run | MultilabelRun = MultilabelRun(machines, labels)
+    else:
+        run = Run(machines[0], labels, wishes)
+        machines[0].ledger = ledger
+        if ledger is not None:
+            ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
     run.tickets = _tickets(description["tickets"], tensors)
     run.memory = Memory.from_tensors(tensors)
     return run, params
@@ -111,73 +109,12 @@ def _place(m: int) -> str:
 
 def _machine(rules: Rules, described: Any, tensors: dict[str, Any], place: str) -> Machine:
     dtype, n_classes = np.dtype(described["dtype"]), described.get("n_classes", 2)
-    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes)
+    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes=n_classes)
     for k, array in enumerate(machine.arrays()):
         array[...] = tensors[f"{place}state.{k}"]
     machine.numbers[:] = tensors[f"{place}numbers"]
     machine.n_seen, machine.n_asked, machine.waits = described["counts"]
     return machine
-
-
-def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the tensors and the description, and check that they are what was written."""
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415
-
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
-    try:
-        with safe_open(str(path), "numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise DamagedFile(f"{path} is truncated or not a learner's file: {error}") from None
-    if metadata.get("format") != FORMAT:
-        raise DamagedFile(f"{path} is a safetensors file, but not one of a selectron learner")
-    version = metadata.get("version", "")
-    if not version.isdecimal() or int(version) < 1:
-        raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
-    if int(version) > VERSION:
-        raise DamagedFile(
-            f"{path} has format version {version}, and this selectron reads up to {VERSION}: "
-            "install a newer one"
-        )
-    if metadata.get("sha256") != _checksum(tensors, metadata.get("learner", "")):
-        raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
-    return tensors, json.loads(metadata["learner"])
-
-
-def _checksum(tensors: dict[str, Any], text: str) -> str:
-    total = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        array = tensors[name]
-        total.update(f"{name} {array.dtype.name} {array.shape}".encode())
-        total.update(np.ascontiguousarray(array).tobytes())
-    return total.hexdigest()
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file, force it to the disk, then put it in its place."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file in it")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent}: make it first")
-    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
-        path.write_bytes(content)
-        return
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    directory = os.open(path.resolve().parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _describe(rule: Spec | None) -> Any:
@@ -204,6 +141,7 @@ def _plain_params(params: dict[str, Any]) -> dict[str, Any]:
     return {
         "fit_intercept": bool(params["fit_intercept"]),
         "random_state": int(state) if isinstance(state, int | np.integer) else None,
+        **{name: params[name] for name in HONEST},
     }
 
 

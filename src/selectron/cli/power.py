@@ -5,45 +5,44 @@ from pathlib import Path
 from typing import Any
 
 from selectron.cli.output import check_outputs, progress, write_json
+from selectron.cli.power_options import (
+    EVERYTHING,
+    LEARNED,
+    MAX_SLEEP,
+    PAGES,
+    REGIMES,
+    check_options,
+    policies,
+    workload,
+)
 from selectron.cli.power_tables import cost_table, slowdown_table
 from selectron.evaluate.plots import write_figure
-from selectron.power import (
-    AlwaysOn,
-    Learned,
-    Policy,
-    Workload,
-    changing_workload,
-    compare,
-    named_policy,
-    simulate,
-    standard_policies,
-    web_workload,
-)
+from selectron.power import AlwaysOn, compare, simulate
 from selectron.power.costs import cost_rows, costs_as_dicts
 from selectron.power.front import delay_panels, draw_fronts, slowdown_panels
 from selectron.power.plots import sleep_times
 
-LEARNED = "learned"
 LAMBDAS = (0.5, 1.0, 2.0)
-NAMES = ", ".join([*(policy.name for policy in standard_policies()), LEARNED])
 
 
 def add_power(parser: ArgumentParser) -> None:
     parser.add_argument("task", choices=("simulate", "compare"), metavar="simulate|compare",
                         help="run one policy, or several side by side")  # fmt: skip
     parser.add_argument("--policy", nargs="+", metavar="NAME",
-                        help=f"simulate [learned] or compare [all] of: {NAMES}")  # fmt: skip
+                        help="simulate [learned] or compare [all] of: "
+                        f"{', '.join(EVERYTHING)}")  # fmt: skip
     parser.add_argument("--lambda", nargs="+", type=float, dest="lambdas", metavar="J_PER_S",
                         help="Joules that a second of delay is worth to learned "
                         "[simulate: 1; compare: 0.5 1 2]")  # fmt: skip
-    parser.add_argument("--max-sleep", type=float, default=1.2, metavar="S",
-                        help="longest sleep of learned, seconds [1.2]")  # fmt: skip
+    parser.add_argument("--max-sleep", type=float, metavar="S",
+                        help=f"longest sleep of learned, seconds [{MAX_SLEEP}]")  # fmt: skip
     parser.add_argument("--traffic", choices=("web", "changing"), default="web",
                         help="pages, or five kinds of traffic in turn [web]")  # fmt: skip
-    parser.add_argument("--pages", type=int, default=100, metavar="N",
-                        help="pages of web traffic [100]")  # fmt: skip
-    parser.add_argument("--regimes", type=int, default=12, metavar="N",
-                        help="spells of 5 to 15 minutes of changing traffic [12]")  # fmt: skip
+    parser.add_argument("--pages", type=int, metavar="N",
+                        help=f"pages of web traffic [{PAGES}]")  # fmt: skip
+    parser.add_argument("--regimes", type=int, metavar="N",
+                        help="spells of 5 to 15 minutes of changing traffic "
+                        f"[{REGIMES}]")  # fmt: skip
     parser.add_argument("--seed", type=int, default=1, help="of the traffic [1]")
     parser.add_argument("--runs", type=int, default=1, metavar="N",
                         help="average over the seeds SEED, SEED + 1, … [1]")  # fmt: skip
@@ -60,32 +59,9 @@ def power(options: Namespace) -> int:
     return compare_all(options)
 
 
-def workload(options: Namespace, seed: int) -> Workload:
-    if options.traffic == "web":
-        return web_workload(options.pages, seed)
-    return changing_workload(options.regimes, seed)
-
-
-def policies(options: Namespace, names: list[str], lambdas: list[float]) -> list[Policy]:
-    """Find the policies by their names: learned is one for every λ."""
-    found: list[Policy] = []
-    for name in names:
-        if name == LEARNED:
-            found += [Learned(lambda_, options.max_sleep) for lambda_ in lambdas]
-        else:
-            found.append(known_policy(name))
-    return found
-
-
-def known_policy(name: str) -> Policy:
-    try:
-        return named_policy(name)
-    except ValueError:
-        raise ValueError(f"--policy {name!r}: choose among {NAMES}") from None
-
-
 def simulate_one(options: Namespace) -> int:
     names, lambdas = options.policy or [LEARNED], options.lambdas or [1.0]
+    check_options(options, names)
     if len(names) > 1 or len(lambdas) > 1 or options.runs != 1:
         raise ValueError("power simulate runs one policy once; power compare takes several")
     (policy,) = policies(options, names, lambdas)
@@ -121,15 +97,13 @@ def simulate_one(options: Namespace) -> int:
 
 
 def compare_all(options: Namespace) -> int:
-    everything = [*(policy.name for policy in standard_policies()), LEARNED]
-    lambdas = options.lambdas or list(LAMBDAS)
-    wanted = policies(options, options.policy or everything, lambdas)
-    if options.runs < 1:
-        raise ValueError(f"--runs must be at least 1, got {options.runs}")
+    names, lambdas = options.policy or EVERYTHING, options.lambdas or list(LAMBDAS)
+    check_options(options, names)
+    wanted = policies(options, names, lambdas)
     seeds = range(options.seed, options.seed + options.runs)
     workloads = [workload(options, seed) for seed in seeds]
-    names = {policy.name for policy in wanted} | {"none", "static"}
-    with progress(len(names) * len(workloads), "runs") as bar:
+    running = {policy.name for policy in wanted} | {"none", "static"}
+    with progress(len(running) * len(workloads), "runs") as bar:
         comparison = compare(wanted, workloads=workloads, progress=lambda *_: bar.update(1))
     if options.plot:
         panels = slowdown_panels if options.traffic == "web" else delay_panels

@@ -52,7 +52,7 @@ class Result:
             "test_error": self.test_errors or None,
             "certificate": str(self.certificate),
             **(self.by_class() if self.many else {}),
-        }
+        } | ({"readout": self.readout} if self.readout else {})
 
     @property
     def many(self) -> bool:
@@ -79,6 +79,12 @@ class Result:
     @property
     def rate(self) -> float:
         return float(np.mean(self.labels)) / self.rounds
+
+    @property
+    def readout(self) -> str | None:
+        """What the learner of the last seed says of its own error, if it was told to explore."""
+        explores = self.learner.explore is not None or self.learner.stop_when is not None
+        return self.learner.readout() if explores else None
 
     @cached_property
     def certificate(self) -> Certificate:

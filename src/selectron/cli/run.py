@@ -8,11 +8,19 @@ from selectron.cli.output import check_outputs, progress, table, write_json
 from selectron.cli.report import HEAD, Result, control_of, judge
 from selectron.cli.rules import EXAMPLES, learner_of
 
+HONEST = "explore", "window", "stop_when"
+
 
 def add_run(parser: ArgumentParser) -> None:
     add_data_options(parser)
     parser.add_argument("--rules", default="default", help=f"update+query: {EXAMPLES}")
     parser.add_argument("--save", metavar="FILE", help="write the learner of the last seed")
+    parser.add_argument("--explore", type=float, metavar="P",
+                        help="least odds of a question: the error is then estimated")  # fmt: skip
+    parser.add_argument("--window", type=int, metavar="N",
+                        help="rounds that the estimate of late looks back on")  # fmt: skip
+    parser.add_argument("--stop-when", metavar="GOAL",
+                        help="stop asking once sure of it: error<=0.03, recall>=0.9")  # fmt: skip
     _add_common(parser)
 
 
@@ -47,7 +55,8 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
     if options.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     check_outputs(options)
-    learners = {text: learner_of(text, fit_intercept=options.intercept) for text in rules}
+    honest = {name: getattr(options, name, None) for name in HONEST}
+    learners = {text: learner_of(text, fit_intercept=options.intercept, **honest) for text in rules}
     stream = read(options)
     seeds = range(options.seed, options.seed + options.seeds)
     results: list[Result] = []
@@ -76,13 +85,7 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
     n, d = results[0].rounds, results[0].learner.n_features_in_
     if not quiet:
         print(f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)\n")
-        print(table(HEAD, [result.row() for result in results]))
-        for result in results:
-            print(f"\n{result.name}: {result.certificate}", end="")
-        print()
-        for result in results:
-            if result.many:
-                print(f"\n{result.name}, first seed:\n{result.confusion_table()}")
+        _print_results(results)
     if options.plot:
         from selectron.evaluate import plot_curves
 
@@ -95,3 +98,15 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
         facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
         write_json(facts | {"results": [result.as_json() for result in results]}, options.json)
     return 0
+
+
+def _print_results(results: list[Result]) -> None:
+    print(table(HEAD, [result.row() for result in results]))
+    for result in results:
+        print(f"\n{result.name}: {result.certificate}", end="")
+        if result.readout:
+            print(f"\n\n{result.readout}", end="")
+    print()
+    for result in results:
+        if result.many:
+            print(f"\n{result.name}, first seed:\n{result.confusion_table()}")

@@ -41,7 +41,7 @@ class Goal:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read "error<=0.03", "precision>=0.9", "recall>=0.9" or "f1>=0.9"."""
-        found = FORM.fullmatch(text)
+        found = FORM.fullmatch(str(text))
         try:
             measure, relation, bound = found.groups() if found else ("", "", "")
             goal = cls(measure, float(bound))

@@ -1,4 +1,4 @@
-"""The error of late: evidence that starts anew every quarter of a window.
+"""The error of late: evidence that starts anew again and again.
 
 What is estimated is the share of wrong predictions among the rounds since a start, each prediction
 as it was made then: the error of the recent learners on recent rows, not of today's learner on all.
@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from selectron.estimate.answers import read_answers, read_pending
 from selectron.estimate.evidence import Evidence, Pending
 from selectron.estimate.report import Estimate
+from selectron.estimate.starts import Doublings, Quarters, Starts
 from selectron.estimate.tally import Construction, check_level
 
-STARTS = 4  # in a window
+LATER_HALF = 0  # a window that grows with the stream, in files
 
 
 class Piece(NamedTuple):
@@ -36,8 +37,9 @@ class Recent:
 
     Parameters
     ----------
-    window : int
-        In rounds, a multiple of 4, fixed beforehand.
+    window : int, optional
+        In rounds, a multiple of 4, fixed beforehand. Without it the window grows with the stream:
+        it is the later half of the rounds, up to three quarters; all of them up to round 1,000.
     explore : float
         As in `Evidence`.
 
@@ -50,10 +52,9 @@ class Recent:
     error 0.0 % (0.0 to 19.2 %, 95 % at all times), 2 labels of 500 rounds
     """
 
-    def __init__(self, window: int, explore: float) -> None:
-        if window < STARTS or window % STARTS:
-            raise ValueError(f"window must be a multiple of {STARTS} rounds, got {window}")
-        self.window = int(window)
+    def __init__(self, window: int | None = None, explore: float = 0.0) -> None:
+        self._starts: Starts = Doublings() if window is None else Quarters.of(window)
+        self.window = None if window is None else int(window)
         self.rounds = 0
         self._outside = 0
         self._pieces = [Piece(0, 0, Evidence(explore))]
@@ -65,7 +66,22 @@ class Recent:
     @property
     def next_start(self) -> int:
         """The round at which the next piece starts."""
-        return self._pieces[-1].start + self.window // STARTS
+        return self._starts.after(self._pieces[-1].start)
+
+    @property
+    def since(self) -> int:
+        """The round at which the window starts."""
+        return self._pieces[0].start
+
+    @property
+    def latest(self) -> Evidence:
+        """The evidence of the window, with its rounds numbered from its start."""
+        return self._pieces[0].evidence
+
+    def share_of(self, level: float) -> float:
+        """Return the level of this window alone that leaves enough for all others."""
+        number = self._starts.number(self.since)
+        return 1.0 - (1.0 - level) / (number * (number + 1))
 
     def reach(self, rounds: int, *, outside: int = 0) -> None:
         """Say how many rounds there have been in all, as in `Evidence`.
@@ -79,13 +95,11 @@ class Recent:
                 f"{rounds}: tell the total at round {self.next_start} first, where a piece starts"
             )
         self._pieces[-1].reach(rounds, outside)  # refuses what does not add up
-        quarter = self.window // STARTS
-        oldest = rounds - self.window - quarter
-        self._pieces += [
-            Piece(start, outside, Evidence(self.explore))
-            for start in range(self.next_start, rounds + 1, quarter)
-            if start >= oldest
-        ]
+        oldest = self._starts.oldest(rounds)
+        start = self._starts.first_from(max(oldest, self.next_start))
+        while start <= rounds:
+            self._pieces.append(Piece(start, outside, Evidence(self.explore)))
+            start = self._starts.after(start)
         self._pieces = [piece for piece in self._pieces if piece.start >= oldest]
         for piece in self._pieces:
             piece.reach(rounds, outside)
@@ -118,9 +132,7 @@ class Recent:
     ) -> Estimate:
         """Estimate the error of the window, with an interval that holds for all windows at once."""
         check_level(level)
-        piece = self._pieces[0]
-        number = piece.start // (self.window // STARTS) + 1
-        share = 1.0 - (1.0 - level) / (number * (number + 1))
+        piece, share = self._pieces[0], self.share_of(level)
         waiting = read_pending(pending, self.rounds)
         if isinstance(pending, int | np.integer):
             pending = min(int(pending), piece.evidence.rounds)
@@ -132,7 +144,7 @@ class Recent:
 
     def state(self) -> dict[str, Any]:
         """Return all there is, as plain arrays."""
-        counts = [self.window, self.rounds, self._outside]
+        counts = [self.window or LATER_HALF, self.rounds, self._outside]
         starts = [[piece.start, piece.outside_before] for piece in self._pieces]
         states = [piece.evidence.state() for piece in self._pieces]
         stacked = {f"pieces_{name}": np.stack([s[name] for s in states]) for name in states[0]}
@@ -147,7 +159,7 @@ class Recent:
         """Go on exactly where `state` was taken."""
         window, rounds, outside = (int(n) for n in state["recent"])
         fields = {name.removeprefix("pieces_"): v for name, v in state.items() if "_" in name}
-        recent = cls(window, float(fields["explore"][0]))
+        recent = cls(window or None, float(fields["explore"][0]))
         recent.rounds, recent._outside = rounds, outside
         recent._pieces = [
             Piece(

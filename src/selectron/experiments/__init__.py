@@ -14,6 +14,7 @@ from selectron.experiments.poller import POLLER
 from selectron.experiments.poller_http import POLLER_HTTP
 from selectron.experiments.power_learned import POWER_LEARNED
 from selectron.experiments.registry import Experiment
+from selectron.experiments.stop_when import STOP_WHEN
 from selectron.experiments.tracking import TRACKING
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -21,6 +22,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "sphere": SPHERE,
     "default-families": DEFAULT_FAMILIES,
     "estimate-coverage": ESTIMATE_COVERAGE,
+    "stop-when": STOP_WHEN,
     "tracking": TRACKING,
     "mon06-figure-2-5": FIGURE_2_5,
     "mon06-figure-2-6": FIGURE_2_6,

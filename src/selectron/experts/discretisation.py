@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from selectron.experts.compiled import Kernel, sources_of
+from selectron.experts.readings import as_float
 from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import jitable, logarithm
 
@@ -63,8 +64,8 @@ def _read_delta(delta: float | None, horizon: int | None) -> float:
             "the number of steps"
         )
     if horizon is not None:
-        if not horizon >= 1:
-            raise ValueError(f"horizon is {horizon}; give the number of steps, at least 1")
+        if not as_float(horizon) >= 1:
+            raise ValueError(f"horizon is {horizon!r}; give the number of steps, at least 1")
         delta = 1 / (2 * horizon)
     delta = cast(float, delta)
     if not LEAST_DELTA <= delta < np.inf:

@@ -22,6 +22,7 @@ from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
+from selectron.experts.readings import read_array
 from selectron.experts.scaled import log_scaled, plain_numbers
 from selectron.experts.sharing import check_alpha, is_calm
 from selectron.experts.steps import FINE, Fault, first_fault
@@ -146,9 +147,10 @@ def _read_alphas(horizon: int | None, alphas: ArrayLike | None) -> Vector:
         )
     if horizon is not None:
         return optimal_alphas(horizon=horizon)
-    rates = np.array(alphas, dtype=np.float64)
-    if rates.ndim != 1 or not len(rates):
-        raise ValueError(f"alphas have shape {rates.shape}; give at least one rate, (m,)")
+    rates = read_array("alphas", alphas, "give at least one rate, (m,)")
+    shape = np.shape(cast(ArrayLike, alphas))
+    if len(shape) != 1 or not len(rates):
+        raise ValueError(f"alphas have shape {shape}; give at least one rate, (m,)")
     return np.array([check_alpha(a) for a in rates.tolist()])
 
 

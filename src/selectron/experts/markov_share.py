@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from selectron.experts.mixture import Mixture
 from selectron.experts.moves import Moves, run_calm_moves, run_stiff_moves
 from selectron.experts.rate import Eta, rate_from_state, rate_state
+from selectron.experts.readings import read_array
 from selectron.experts.sharing import (
     LEAST_ALPHA,
     restore_row,
@@ -80,7 +81,7 @@ class MarkovShare(Mixture):
 
 
 def _read_transition(transition: ArrayLike) -> Matrix:
-    matrix = np.array(transition, dtype=np.float64, order="C")
+    matrix = read_array("transition", transition, "give a square matrix, (n, n)").copy()
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise ValueError(f"transition has shape {matrix.shape}; give a square matrix, (n, n)")
     for j, row in enumerate(matrix.tolist()):

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from selectron.experts.rate import Eta, make_rate
+from selectron.experts.readings import as_float, read_array
 from selectron.experts.steps import ALL_ASLEEP, FINE, Fault
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import exponential
@@ -28,8 +29,8 @@ class Mixture(ABC):
     """A distribution over experts that follows their losses; see its subclasses."""
 
     def __init__(self, n: int, eta: Eta, prior: ArrayLike | None) -> None:
-        if n != int(n) or n < 1:
-            raise ValueError(f"n is {n}; a mixture needs a whole number of experts, at least 1")
+        if not (as_float(n).is_integer() and n >= 1):
+            raise ValueError(f"n is {n!r}; a mixture needs a whole number of experts, at least 1")
         self.n = int(n)
         self._rate = make_rate(eta, self.n)
         self._prior = _read_prior(self.n, prior)
@@ -61,14 +62,14 @@ class Mixture(ABC):
 
         Losses are ≥ 0 and finite; nan: the expert slept. On an error nothing is learnt.
         """
-        row = np.ascontiguousarray(losses, dtype=np.float64)
+        row = read_array("losses", losses, f"give one number an expert, ({self.n},)")
         if row.shape != (self.n,):
             raise ValueError(f"losses have shape {row.shape}; give one loss an expert, ({self.n},)")
         return float(self._run(row.reshape(1, -1))[0])
 
     def run(self, loss_matrix: ArrayLike) -> Vector:
         """Learn from every row of (T, n) in turn, as `update` does; return the T losses."""
-        matrix = np.ascontiguousarray(loss_matrix, dtype=np.float64)
+        matrix = read_array("loss_matrix", loss_matrix, f"give numbers, (T, {self.n})")
         if matrix.ndim != 2 or matrix.shape[1] != self.n:
             raise ValueError(
                 f"loss_matrix has shape {matrix.shape}; give one row a step and one column an "
@@ -78,7 +79,9 @@ class Mixture(ABC):
 
     def predict(self, expert_predictions: ArrayLike) -> Any:
         """Return the weighted mean of predictions, (n,) or (n, d); nan: the expert abstains."""
-        predictions = np.ascontiguousarray(expert_predictions, dtype=np.float64)
+        predictions = read_array(
+            "expert_predictions", expert_predictions, "give one number an expert; vote takes labels"
+        )
         if predictions.ndim not in (1, 2) or len(predictions) != self.n:
             raise ValueError(
                 f"expert_predictions have shape {predictions.shape}; give one prediction an "
@@ -98,7 +101,7 @@ class Mixture(ABC):
 
     def vote(self, expert_labels: Iterable[Label | None]) -> Label:
         """Return the label of greatest weight, the first met of several; None: abstains."""
-        labels = list(expert_labels)
+        labels = list(expert_labels) if isinstance(expert_labels, Iterable) else [expert_labels]
         if len(labels) != self.n:
             raise ValueError(f"{len(labels)} labels for {self.n} experts; give one an expert")
         asleep = np.array([label is None for label in labels])
@@ -144,8 +147,8 @@ def _describe(fault: int, t: int, i: int, losses: Matrix) -> str:
 def _read_prior(n: int, prior: ArrayLike | None) -> Vector:
     if prior is None:
         return np.full(n, 1 / n)
-    weights = np.array(prior, dtype=np.float64)
-    if weights.shape != (n,) or not (weights >= 1e-280).all() or not (weights < np.inf).all():
+    weights = read_array("prior", prior, f"give {n} weights > 0, one an expert")
+    if np.shape(prior) != (n,) or not (weights >= 1e-280).all() or not (weights < np.inf).all():
         raise ValueError(f"prior is {prior}; give {n} weights > 0 (from 1e-280), one an expert")
     return np.array([weight / sum(weights.tolist()) for weight in weights.tolist()])
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.experts.readings import as_float
 from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import jitable, logarithm
 
@@ -35,8 +36,10 @@ class AdaHedge:
 
     def __post_init__(self) -> None:
         for name, value in (("factor", self.factor), ("cap", self.cap)):
-            if not value > 0:
-                raise ValueError(f"{name} is {value}; AdaHedge needs {name} > 0")
+            if not as_float(value) > 0:
+                raise ValueError(f"{name} is {value!r}; AdaHedge needs {name} > 0")
+        if self.factor == float("inf"):
+            raise ValueError("factor is inf; AdaHedge needs a finite one, of 1 or some more")
 
 
 class Rate(NamedTuple):
@@ -59,7 +62,7 @@ def make_rate(eta: Eta, n: int) -> Rate:
     if isinstance(eta, AdaHedge):
         scale = float(eta.factor * logarithm(float(n)))
         return Rate(True, 1.0, scale, float(eta.cap), np.zeros(1))
-    if isinstance(eta, str) or not 0 < eta < float("inf"):
+    if not 0 < as_float(eta) < float("inf"):
         raise ValueError(f'eta is {eta!r}; give a finite rate > 0, or "adahedge" to have it tuned')
     return Rate(False, float(eta), 0.0, float("inf"), np.zeros(1))
 

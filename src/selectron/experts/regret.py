@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.hindsight import find_partition, slope_of_loss
 from selectron.experts.learn_alpha import LearnAlpha, log_evidence
+from selectron.experts.readings import as_float, read_array
 from selectron.numeric.arrays import Indices, Matrix, Vector
 
 NEWTON_STEPS = 100
@@ -58,7 +59,7 @@ def best_partition(loss_matrix: ArrayLike, n_switches: int) -> BestPartition:
     ([0, 0, 1], 0.0)
     """
     losses = _read(loss_matrix)
-    if n_switches != int(n_switches) or n_switches < 0:
+    if not (as_float(n_switches).is_integer() and n_switches >= 0):
         raise ValueError(f"n_switches is {n_switches}; give a whole number, 0 for the best expert")
     path = np.empty(len(losses), np.int64)
     find_partition(losses, min(int(n_switches), len(losses) - 1), path)
@@ -140,7 +141,7 @@ def _total(losses: ArrayLike) -> float:
 
 
 def _read(loss_matrix: ArrayLike) -> Matrix:
-    losses = np.ascontiguousarray(loss_matrix, dtype=np.float64)
+    losses = read_array("loss_matrix", loss_matrix, "give numbers, (T, n)")
     if losses.ndim != 2 or 0 in losses.shape:
         raise ValueError(f"loss_matrix has shape {losses.shape}; give (T, n), both at least 1")
     if not (np.isfinite(losses).all() and (losses >= 0).all()):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.experts.readings import as_float
 from selectron.experts.scaled import align, log_scaled, plain_numbers, power_of_two, split
 from selectron.experts.steps import sum_of
 from selectron.numeric.arrays import Indices, Vector
@@ -65,12 +66,13 @@ def row_log_weights(row: Row) -> Vector:
 
 
 def check_alpha(alpha: float) -> float:
-    if not 0 <= alpha <= 1 or 0 < alpha < LEAST_ALPHA:
+    rate = as_float(alpha)
+    if not 0 <= rate <= 1 or 0 < rate < LEAST_ALPHA:
         raise ValueError(
-            f"alpha is {alpha}; a switching rate is 0, or from {LEAST_ALPHA} to 1: "
+            f"alpha is {alpha!r}; a switching rate is 0, or from {LEAST_ALPHA} to 1: "
             "the fraction of steps at which the best expert changes"
         )
-    return float(alpha)
+    return rate
 
 
 def is_calm(n: int, alpha: float) -> bool:

@@ -3,6 +3,7 @@
 from selectron.queries.always import Always, Uniform
 from selectron.queries.auto import Auto
 from selectron.queries.budget import Budget
+from selectron.queries.floor import Floor
 from selectron.queries.halving import Halving
 from selectron.queries.margin import AdaptiveMargin, Margin, SecondOrderMargin
 from selectron.queries.threshold import Balanced, RateTracking
@@ -13,6 +14,7 @@ __all__ = [
     "Auto",
     "Balanced",
     "Budget",
+    "Floor",
     "Halving",
     "Margin",
     "RateTracking",

@@ -84,6 +84,11 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
     >>> print(run.error, run.learner_errors.min(), run.names[run.following[-1]])
     0.117 0.1522 ForgettingRidge(memory=50.0)
     """
+    if not isinstance(tracker, TrackingClassifier):
+        raise TypeError(
+            f"follow runs a TrackingClassifier, got {tracker!r}; for one learner use "
+            "selectron.evaluate.progressive"
+        )
     copy = type(tracker)(**tracker.get_params())
     rows = read_rows(X, owner=type(tracker).__name__)
     n = shape(rows)[0]

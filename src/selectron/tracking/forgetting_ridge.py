@@ -1,7 +1,7 @@
 """Ridge regression that forgets: recursive least squares, for labels whose meaning drifts."""
 
 from dataclasses import dataclass
-from math import isfinite
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 from selectron.dispatch import helper
@@ -13,6 +13,7 @@ from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import fresh_covariance, length
 
 NEVER = 0
+ENDLESS = 2**53  # labels that nobody lives to see: None says the same, and is exact
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,15 @@ class ForgettingRidge(UpdateRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.memory is not None and not (isfinite(self.memory) and self.memory > 1):
+        if self.memory is not None and not (
+            isinstance(self.memory, Real) and 1 < self.memory < ENDLESS
+        ):
             raise ValueError(
                 f"{self.label}: memory must be a number > 1 of labels a feature, or None to "
                 f"forget nothing, got memory={self.memory!r}"
             )
         every = self.reset_every
-        if every is not None and (isinstance(every, bool) or every != int(every) or every < 1):
+        if every is not None and not (_counts(every) and 1 <= every < ENDLESS):
             raise ValueError(
                 f"{self.label}: reset_every must be a whole number of labels >= 1, or None for "
                 f"never, got reset_every={every!r}"
@@ -70,6 +73,10 @@ class ForgettingRidge(UpdateRule):
         return ForgettingState(
             fresh.weights, fresh.A_inv, fresh.image, kept, float(self.a), 0.0, every, 0, 0
         )
+
+
+def _counts(number: Any) -> bool:
+    return isinstance(number, Real) and not isinstance(number, bool) and number % 1 == 0
 
 
 class ForgettingState(NamedTuple):

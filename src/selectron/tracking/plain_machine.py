@@ -14,7 +14,7 @@ from selectron.loop import DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNKNOW
 from selectron.numeric.arrays import Matrix, Signs, Vector
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Csr, DenseRow, Rows
-from selectron.protocol import Forecast, advance, ask_probability, observe
+from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
 from selectron.tracking.adapters import Member
 from selectron.tracking.rounds import Diary
 from selectron.tracking.vote import vote, write_losses
@@ -52,6 +52,12 @@ class PlainMachine(Machine):
 
     def outweighs(self, rows: Rows) -> bool:
         return True  # copying learners of any make may cost anything
+
+    def give_up(self, n: int) -> None:
+        self.query = expire(self.query, n)
+
+    def overlook(self, n: int) -> None:
+        self.query = overlook(self.query, n)
 
     def run(
         self,
@@ -104,7 +110,7 @@ class PlainMachine(Machine):
         if np.isnan(margin):
             return NOT_FINITE
         probability = ask_probability(self.query, DenseRow(x[0]), _forecast(margin))
-        asked = coin < probability
+        asked = bool(coin < probability)
         if asked and teach and labels[t] not in (-1, 1):
             return LABEL_UNKNOWN if labels[t] == UNKNOWN else LABEL_NEEDED
         if log.kept:

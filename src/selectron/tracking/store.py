@@ -8,15 +8,9 @@ import numpy as np
 
 from selectron import experts, queries, updates
 from selectron.classifier.run import Run
-from selectron.classifier.store import (
-    DamagedFile,
-    _checksum,
-    _describe_classes,
-    _labels,
-    _tickets,
-    _write_whole,
-)
+from selectron.classifier.store import _describe_classes, _labels, _tickets
 from selectron.experts import Mixture
+from selectron.files import Format, read_file, write_file
 from selectron.spec import Spec
 from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.by_mistakes import ByMistakes
@@ -24,8 +18,7 @@ from selectron.tracking.forgetting_ridge import ForgettingRidge
 from selectron.tracking.machine import CrewMachine
 from selectron.tracking.machines import begin_machine
 
-FORMAT = "selectron tracker"
-VERSION = 1
+FORMAT = Format("selectron tracker", 1, "learner", file="a tracker's file", owner="a tracker")
 OWN_RULES: dict[str, type[Spec]] = {
     kind.__name__: kind for kind in (ByMargin, ByMistakes, ForgettingRidge)
 }
@@ -33,8 +26,6 @@ OWN_RULES: dict[str, type[Spec]] = {
 
 def save(run: Run, params: dict[str, Any], path: Path) -> None:
     """Write the run to a file, whole or not at all."""
-    from safetensors.numpy import save as to_bytes  # noqa: PLC0415 - a quarter of a second
-
     machine, tickets = run.machine, run.tickets
     if not isinstance(machine, CrewMachine):
         raise TypeError(
@@ -70,22 +61,22 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
         "tickets": {
             "n_asked": tickets.n_asked,
             "just_asked": tickets.just_asked,
+            "wait": {
+                "answers": tickets.answers,
+                "rounds_waited": tickets.rounds_waited,
+                "fresh_from": tickets.fresh_from,
+                "n_overdue": tickets.n_overdue,
+            },
             "waiting": waiting,
         },
     }
-    text = json.dumps(description, sort_keys=True)
-    metadata = {
-        "format": FORMAT,
-        "version": str(VERSION),
-        "learner": text,
-        "sha256": _checksum(tensors, text),
-    }
-    _write_whole(path, to_bytes(tensors, metadata))
+    write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
 
 
 def read(path: Path) -> tuple[Run, dict[str, Any]]:
     """Read a run and the parameters of its estimator."""
-    tensors, described = _read_checked(path)
+    tensors, text = read_file(path, FORMAT)
+    described = json.loads(text)
     learners = [_rule(rule) for rule in described["learners"]]
     query = _rule(described["query"])
     d, dtype, seed = described["setting"]
@@ -108,39 +99,15 @@ def read(path: Path) -> tuple[Run, dict[str, Any]]:
     return run, params
 
 
-def _read_checked(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the tensors and the description of a file, or say what is wrong with it."""
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415
-
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise DamagedFile(f"{path} is truncated or not a tracker's file: {error}") from None
-    if metadata.get("format") != FORMAT:
-        raise DamagedFile(f"{path} is a safetensors file, but not one of a tracker")
-    version = metadata.get("version", "")
-    if not version.isdecimal() or int(version) < 1:
-        raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
-    if int(version) > VERSION:
-        raise DamagedFile(
-            f"{path} has format version {version}, and this selectron reads up to "
-            f"{VERSION}: install a newer one"
-        )
-    if metadata.get("sha256") != _checksum(tensors, metadata.get("learner", "")):
-        raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
-    return tensors, json.loads(metadata["learner"])
-
-
 def _describe(rule: Spec) -> dict[str, Any]:
-    return {"rule": rule.label, **rule.knobs()}
+    knobs = rule.knobs().items()
+    return {"rule": rule.label} | {
+        name: _describe(value) if isinstance(value, Spec) else value for name, value in knobs
+    }
 
 
 def _rule(described: dict[str, Any]) -> Any:
-    knobs = dict(described)
+    knobs = {k: _rule(v) if isinstance(v, dict) else v for k, v in described.items()}
     name = knobs.pop("rule")
     shelf = updates if hasattr(updates, name) else queries
     return (OWN_RULES[name] if name in OWN_RULES else getattr(shelf, name))(**knobs)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from math import isfinite
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +9,15 @@ import numpy as np
 from selectron.experts import AdaHedge, LearnAlpha, optimal_alphas
 from selectron.numeric.coins import coins
 from selectron.power.polling.ladders import make_ladders
+from selectron.power.polling.readings import read_clock, read_number
 from selectron.power.polling.settings import Settings
 from selectron.power.polling.state import check_state, experts_from_lists, lists_of
 from selectron.power.polling.waiting import await_between_polls, sleep_between_polls
 
 HORIZON = 1000  # polls for which the switching rates are spaced; 100 and 10,000 do as well
 COMMITMENT = 10.0  # of AdaHedge: its own proof has 1, which is slow to leave a bad interval
+
+FOREVER = 1e300  # seconds of silence are counted up to here: a sum of more may not be finite
 
 
 class AdaptivePoller:
@@ -78,7 +80,7 @@ class AdaptivePoller:
         )
         self._n_polls = 0
         self._silence = 0.0  # seconds without an item, up to the last poll
-        self._polled_at = float(clock())
+        self._polled_at = read_clock(clock)
 
     @property
     def n_polls(self) -> int:
@@ -103,19 +105,24 @@ class AdaptivePoller:
         elapsed : float, optional
             Seconds since the poll before; by the clock if left out.
         """
-        now = float(self.clock())
-        passed = now - self._polled_at if elapsed is None else float(elapsed)
-        if not (isfinite(passed) and passed >= 0):
-            raise ValueError(
-                f"{passed} seconds since the last poll; time must not go back: use a monotonic "
-                "clock, or pass elapsed yourself"
-            )
-        if not (isfinite(n_items) and n_items >= 0):
-            raise ValueError(f"n_items is {n_items}; give the number of items found, 0 or more")
-        self._experts.update(self._losses(float(n_items), passed))
-        self._silence = 0.0 if n_items > 0 else self._silence + passed
+        now = read_clock(self.clock)
+        passed = self._seconds_since(now, elapsed)
+        found = read_number("n_items", n_items, "give the number of items found, 0 or more")
+        self._experts.update(self._losses(found, passed))
+        self._silence = 0.0 if found > 0 else min(self._silence + passed, FOREVER)
         self._n_polls += 1
         self._polled_at = now
+
+    def _seconds_since(self, now: float, elapsed: float | None) -> float:
+        if elapsed is not None:
+            remedy = "give the seconds since the poll before, finite and 0 or more"
+            return read_number("elapsed", elapsed, remedy)
+        if now < self._polled_at:
+            raise ValueError(
+                f"{now - self._polled_at} seconds since the last poll; time must not go back: use "
+                "a monotonic clock, or pass elapsed yourself"
+            )
+        return now - self._polled_at
 
     def _losses(self, n_items: float, passed: float) -> Any:
         proposed = self._ladders.intervals(self._silence)

@@ -1,12 +1,13 @@
 """The state of a poller as plain numbers and lists, there and back, to the last bit."""
 
 from dataclasses import fields
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from selectron.experts import LearnAlpha
+from selectron.power.polling.readings import read_number
 from selectron.power.polling.settings import Settings
 
 SETTINGS = dict.fromkeys(field.name for field in fields(Settings)).keys()
@@ -30,9 +31,10 @@ def check_state(state: dict[str, Any]) -> tuple[dict[str, Any], int, float, dict
         raise ValueError(f"the settings are {settings!r}; a state holds {', '.join(SETTINGS)}")
     if not (isinstance(n_polls, int) and n_polls >= 0):
         raise ValueError(f"n_polls is {n_polls!r}; a state holds a whole number, 0 or more")
-    if not (isinstance(silence, int | float) and isfinite(silence) and silence >= 0):
-        raise ValueError(f"silence is {silence!r}; a state holds seconds, 0 or more")
-    return settings, n_polls, float(silence), state["experts"]
+    silence = read_number("silence", silence, "a state holds seconds, 0 or more")
+    if not isinstance(state["experts"], dict):
+        raise ValueError(f"the experts' state is {state['experts']!r}; a state holds a dict")
+    return settings, n_polls, silence, state["experts"]
 
 
 def experts_from_lists(lists: dict[str, Any], like: LearnAlpha) -> LearnAlpha:
@@ -42,8 +44,7 @@ def experts_from_lists(lists: dict[str, Any], like: LearnAlpha) -> LearnAlpha:
         if name not in lists:
             raise ValueError(f"the experts' state has no {name!r}; it is damaged")
         shape = np.shape(value)
-        given = inf if lists[name] is None else lists[name]
-        found = np.array(given, dtype=np.asarray(value).dtype)
+        found = _numbers(name, lists[name], np.asarray(value))
         if found.size != int(np.prod(shape)):
             raise ValueError(
                 f"{name!r} of the experts' state holds {found.size} numbers instead of "
@@ -51,3 +52,17 @@ def experts_from_lists(lists: dict[str, Any], like: LearnAlpha) -> LearnAlpha:
             )
         arrays[name] = found.reshape(shape) if shape else found.item()
     return LearnAlpha.from_state(arrays)
+
+
+def _numbers(name: str, given: Any, like: Any) -> Any:
+    """Return an array of the type of another: finite, but where that is infinite."""
+    try:
+        found = np.array(inf if given is None else given, dtype=like.dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name!r} of the experts' state holds no numbers; it is damaged"
+        ) from None
+    bad = found[~np.isfinite(found)]
+    if len(bad) and np.isfinite(like).all():
+        raise ValueError(f"{name!r} of the experts' state holds {bad[0]}; it is damaged")
+    return found

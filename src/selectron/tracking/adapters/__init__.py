@@ -7,6 +7,7 @@ from selectron.classifier import SelectiveClassifier
 from selectron.queries import Always
 from selectron.spec import UpdateRule
 from selectron.tracking.adapters.batch_learner import BatchLearner
+from selectron.tracking.adapters.kinds import check_classifier
 from selectron.tracking.adapters.member import Member
 from selectron.tracking.adapters.river_learner import RiverLearner
 from selectron.tracking.adapters.selective_learner import SelectiveLearner
@@ -22,6 +23,7 @@ def adapt(learner: Any) -> Member:
         return SelectiveLearner(deepcopy(learner))
     if isinstance(learner, type):
         raise TypeError(f"{learner!r} is a class: pass an instance, {learner.__name__}(...)")
+    check_classifier(learner)
     if hasattr(learner, "partial_fit") and hasattr(learner, "predict"):
         return BatchLearner(deepcopy(learner))
     if hasattr(learner, "learn_one") and hasattr(learner, "predict_one"):

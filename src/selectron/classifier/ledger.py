@@ -1,0 +1,174 @@
+"""What the labels asked so far say of the error, and whether that is good enough to stop.
+
+Rounds carry the learner's own numbers. A lesson that nobody asked for (`learn_one` on a new row) is
+a round outside: its label was not drawn.
+"""
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.classifier.rules import Rules
+from selectron.estimate import Estimate, Evidence, Goal, Recent
+from selectron.forecasts import TWO, predicted_labels
+from selectron.loop import Log
+from selectron.numeric.arrays import Codes, Matrix, Vector
+from selectron.queries.floor import floor_of_rule, with_floor
+
+STRETCH = 4096  # rounds whose log is held in memory at once
+LOOK = 64  # rounds between two looks at the goal
+EXPLORE_TO_STOP = 0.2  # odds with which a goal is looked at, unless told otherwise
+LEVEL = 0.95  # of the interval that a goal is held against
+
+
+class Ledger:
+    """Evidence on a run: of the whole stream, and of late."""
+
+    def __init__(self, explore: float, window: int | None, goal: Goal | None) -> None:
+        self.whole = Evidence(explore)
+        self.recent = Recent(window, explore)
+        self.goal = goal
+        self.outside = 0
+        self.pending: dict[int, float] = {}  # round: the odds with which it was asked
+        self.met_at: int | None = None  # the round at which the goal was met: no question since
+
+    @property
+    def rounds(self) -> int:
+        return self.whole.rounds
+
+    def stretch(self) -> int:
+        """Return how many rounds may be played before the next entry."""
+        to_start = self.recent.next_start - self.rounds
+        to_look = STRETCH if self.goal is None else LOOK - self.rounds % LOOK
+        return max(1, min(STRETCH, to_start, to_look))
+
+    def skip_to(self, rounds: int) -> None:
+        """Count rounds in which nothing was drawn."""
+        while self.rounds < rounds:
+            to = rounds if self.met_at is not None else min(rounds, self.recent.next_start)
+            self._reach(to, to - self.rounds)
+
+    def enter(self, log: Log, labels: Codes | None) -> None:
+        """Enter the rounds of a log, with the labels of those asked, or as questions that wait."""
+        if self.met_at is not None:
+            log.probabilities[:] = 0.0
+            self.skip_to(self.rounds + len(log.asked))
+            return
+        first = self.rounds
+        self._reach(first + len(log.asked), int((log.probabilities < self.whole.explore).sum()))
+        at = np.flatnonzero(log.asked)
+        if labels is None:
+            self.pending |= dict(
+                zip((first + at).tolist(), log.probabilities[at].tolist(), strict=True)
+            )
+        else:
+            self._add(first + at, log.probabilities[at], log.forecasts[at], labels[at])
+        self._look()
+
+    def enter_one(self, probability: float, *, asked: bool) -> None:
+        """Enter a round of its own, whose label, if asked, waits."""
+        if self.met_at is not None:
+            self.skip_to(self.rounds + 1)
+            return
+        if asked:
+            self.pending[self.rounds] = probability
+        self._reach(self.rounds + 1, int(probability < self.whole.explore))
+        self._look()
+
+    def answer(self, round_: int, told: Matrix, label: float) -> None:
+        """Enter the answer to a question that waited."""
+        odds = self.pending.pop(round_)
+        self._add(np.array([round_]), np.array([odds]), told, np.array([label]))
+
+    def give_up(self, round_: int) -> None:
+        """Enter that a question will never be answered."""
+        odds = self.pending.pop(round_)
+        for evidence in (self.whole, self.recent):
+            evidence.forget([round_], [odds])
+
+    def estimate(self, level: float, *, late: bool) -> Estimate:
+        evidence = self.recent if late else self.whole
+        waiting = list(self.pending), list(self.pending.values())
+        return evidence.estimate(level, pending=waiting if self.pending else 0)
+
+    def waiting_of_late(self) -> tuple[list[int], list[float]]:
+        """Return the questions of the window that wait, numbered within it, and their odds."""
+        since = self.recent.since
+        late = {t: odds for t, odds in self.pending.items() if t >= since}
+        return [t - since for t in late], list(late.values())
+
+    def _reach(self, rounds: int, outside: int) -> None:
+        self.outside += outside
+        self.whole.reach(rounds, outside=self.outside)
+        if self.met_at is None:
+            self.recent.reach(rounds, outside=self.outside)
+
+    def _add(self, rounds: NDArray[Any], odds: Vector, told: Matrix, codes: Any) -> None:
+        predicted, labels = predicted_labels(told), np.asarray(codes, np.int64)
+        if told.shape[1] > TWO:  # of many classes only right and wrong: +1, and a mistake is -1
+            labels = np.where(predicted == labels, 1, -1)
+            predicted = np.ones(len(labels), np.int32)
+        for evidence in (self.whole, self.recent):
+            evidence.add(rounds, odds, predicted, labels)
+
+    def _look(self) -> None:
+        if self.goal is None or self.rounds % LOOK:
+            return
+        if self.goal.met(self.estimate(LEVEL, late=True)):
+            self.met_at = self.rounds
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all there is, as plain arrays."""
+        waiting = np.array(list(self.pending), np.int64), np.array(list(self.pending.values()))
+        state = {
+            "ledger": np.array([self.outside, self.met_at or 0], np.int64),
+            "pending.rounds": waiting[0],
+            "pending.odds": waiting[1],
+        }
+        for name, evidence in (("whole", self.whole), ("recent", self.recent)):
+            state |= {f"{name}.{part}": value for part, value in evidence.state().items()}
+        return state
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> Self:
+        """Go on exactly where `state` was taken."""
+        parts: dict[str, dict[str, Any]] = {"whole": {}, "recent": {}}
+        for name, value in state.items():
+            owner, _, part = name.partition(".")
+            if owner in parts:
+                parts[owner][part] = value
+        self.whole = Evidence.from_state(parts["whole"])
+        self.recent = Recent.from_state(parts["recent"])
+        self.outside, met_at = (int(n) for n in state["ledger"])
+        self.met_at = met_at or None
+        waiting = state["pending.rounds"].tolist(), state["pending.odds"].tolist()
+        self.pending = dict(zip(*waiting, strict=True))
+        return self
+
+
+def with_ledger(
+    rules: Rules,
+    explore: float | None,
+    window: int | None,
+    stop_when: str | None,
+    *,
+    many: bool = False,
+) -> tuple[Rules, Ledger | None]:
+    """Put a floor under the query rule where the error is to be estimated, and open a ledger."""
+    goal = None if stop_when is None else Goal.parse(stop_when)
+    if many and goal is not None and goal.measure != "error":
+        raise ValueError(f"{goal} is about two classes and there are more: a goal is error<=0.05")
+    if explore is None and goal is not None and floor_of_rule(rules.query) == 0.0:
+        explore = EXPLORE_TO_STOP
+    if explore is not None:
+        number = isinstance(explore, Real) and not isinstance(explore, bool)
+        if not number or not 0.0 < explore <= 1.0:
+            raise ValueError(f"explore must lie in (0, 1], got {explore!r}")
+        rules = rules._replace(query=with_floor(rules.query, float(explore)))
+    floor = floor_of_rule(rules.query)
+    if floor == 0.0:
+        if window is not None:
+            raise ValueError(f"window={window} is for an estimate of the error: set explore too")
+        return rules, None
+    return rules, Ledger(floor, window, goal)
