@@ -195,11 +195,34 @@ def test_a_third_class_is_taught_what_the_two_were_told():
     numbers = [first.index(y) for y in third]
     weights = np.zeros((3, 6))
     for x, k in zip(X, numbers, strict=True):
-        scores = weights @ x
-        rival = max((j for j in range(3) if j != k), key=lambda j: scores[j])
-        if scores[k] <= scores[rival]:
-            weights[k] += x
-            weights[rival] -= x
+        perceptron_step(weights, x, k)
+    np.testing.assert_allclose(clf.coef_, weights, atol=1e-9)
+
+
+def perceptron_step(weights, x, k):
+    scores = weights @ x
+    rival = max((j for j in range(len(weights)) if j != k), key=lambda j: scores[j])
+    if scores[k] <= scores[rival]:
+        weights[k] += x
+        weights[rival] -= x
+
+
+def test_a_class_that_joins_leaves_the_others_as_they_were():
+    order, taught, weights = [], [], None
+    for x, y in zip(X, LATE, strict=True):
+        if y not in order:
+            order.append(y)
+            if len(order) == 3:  # the two were another learner's: all rows once more
+                weights = np.zeros((3, 6))
+                for before, k in taught:
+                    perceptron_step(weights, before, k)
+            elif len(order) > 3:
+                weights = np.vstack([weights, np.zeros(6)])
+        if weights is not None:
+            perceptron_step(weights, x, order.index(y))
+        taught.append((x, order.index(y)))
+    clf = SelectiveClassifier(Perceptron(), Always()).partial_fit(X, LATE)
+    assert clf.classes_.tolist() == order
     np.testing.assert_allclose(clf.coef_, weights, atol=1e-9)
 
 
