@@ -253,6 +253,12 @@ def test_a_budget_counts_on_when_a_class_joins():
     assert len(clf.classes_) > 2
 
 
+def test_a_named_query_rule_observes_no_label_twice():
+    clf = ridge().partial_fit(X, LATE)
+    query = clf._run.machine.state.query
+    assert (query.n_labels, query.n_rounds) == (clf.n_asked_, clf.n_seen_)
+
+
 # --- what is refused changes nothing
 
 
