@@ -253,6 +253,25 @@ def test_a_budget_counts_on_when_a_class_joins():
     assert len(clf.classes_) > 2
 
 
+def test_a_label_that_is_paid_for_is_learnt_whatever_the_odds_are_then():
+    """Once its class has joined, a row may be one that would not be asked any more."""
+    for seed in range(20):
+        answered = []
+
+        def oracle(positions, answered=answered):
+            answered.extend(LATE[positions])
+            return LATE[positions]
+
+        by_oracle, at_once = (
+            SelectiveClassifier(Perceptron(), Margin(b=0.1), random_state=seed) for _ in range(2)
+        )
+        by_oracle.partial_fit(X, oracle)
+        assert by_oracle.n_asked_ == len(answered)
+        assert by_oracle.classes_.tolist() == list(dict.fromkeys(answered))
+        at_once.partial_fit(X[:60], LATE[:60]).partial_fit(X[60:], LATE[60:])
+        same(at_once, by_oracle)
+
+
 def test_a_named_query_rule_observes_no_label_twice():
     clf = ridge().partial_fit(X, LATE)
     query = clf._run.machine.state.query
@@ -338,10 +357,11 @@ def test_the_error_of_many_classes_is_estimated():
     assert told.estimate().error == pytest.approx(trace.error)
 
 
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("by_oracle", [False, True])
-def test_a_row_whose_class_joins_counts_as_a_mistake_at_the_odds_it_was_drawn(by_oracle):
-    clf = SelectiveClassifier(Perceptron(), Margin(b=0.2), explore=0.5, random_state=5)
-    twin = SelectiveClassifier(Perceptron(), Margin(b=0.2), explore=0.5, random_state=5)
+def test_a_row_whose_class_joins_counts_as_a_mistake_at_the_odds_it_was_drawn(by_oracle, seed):
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), explore=0.1, random_state=seed)
+    twin = SelectiveClassifier(Perceptron(), Margin(b=0.5), explore=0.1, random_state=seed)
     for learner in (clf, twin):
         learner.partial_fit(X[:60], LATE[:60])
     mistakes = clf.estimate().error * 60
