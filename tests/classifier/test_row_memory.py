@@ -1,6 +1,7 @@
 """What is kept for a third class, and whom a query rule hears of."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from selectron.protocol import (
     unmoved_by_choice,
     unmoved_by_label,
 )
-from selectron.queries import Always, Budget
+from selectron.queries import Always, Budget, Floor
 from selectron.spec import QueryRule
 from selectron.updates import Perceptron
 
@@ -96,11 +97,12 @@ advance.of(ListeningState)(unmoved_by_choice)
 observe.of(ListeningState)(unmoved_by_label)
 
 
+@pytest.mark.parametrize("around", [partial(Budget, total=30), partial(Floor, explore=0.1)])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_a_query_rule_is_told_which_class_was_answered(n_classes):
+def test_a_query_rule_is_told_which_class_was_answered(n_classes, around):
     X = np.random.default_rng(0).standard_normal((30, 3))
     y = np.arange(30) % n_classes
-    clf = SelectiveClassifier(Perceptron(), Budget(Listening(), total=30)).fit(X, y)
+    clf = SelectiveClassifier(Perceptron(), around(Listening())).fit(X, y)
     heard = clf._run.machine.state.query.rule
     assert (heard.last, heard.n_classes) == (29 % n_classes, n_classes)
     clf.learn_one(X[0], 1)
