@@ -1,12 +1,14 @@
 """More than two classes through every door of the estimator."""
 
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
+from selectron.evaluate import progressive
 from selectron.protocol import hypothesis
 from selectron.queries import Always, Balanced, Budget, Margin
 from selectron.updates import Arow, Ballseptron, Perceptron, Reflection, Ridge
@@ -193,11 +195,34 @@ def test_a_third_class_is_taught_what_the_two_were_told():
     numbers = [first.index(y) for y in third]
     weights = np.zeros((3, 6))
     for x, k in zip(X, numbers, strict=True):
-        scores = weights @ x
-        rival = max((j for j in range(3) if j != k), key=lambda j: scores[j])
-        if scores[k] <= scores[rival]:
-            weights[k] += x
-            weights[rival] -= x
+        perceptron_step(weights, x, k)
+    np.testing.assert_allclose(clf.coef_, weights, atol=1e-9)
+
+
+def perceptron_step(weights, x, k):
+    scores = weights @ x
+    rival = max((j for j in range(len(weights)) if j != k), key=lambda j: scores[j])
+    if scores[k] <= scores[rival]:
+        weights[k] += x
+        weights[rival] -= x
+
+
+def test_a_class_that_joins_leaves_the_others_as_they_were():
+    order, taught, weights = [], [], None
+    for x, y in zip(X, LATE, strict=True):
+        if y not in order:
+            order.append(y)
+            if len(order) == 3:  # the two were another learner's: all rows once more
+                weights = np.zeros((3, 6))
+                for before, k in taught:
+                    perceptron_step(weights, before, k)
+            elif len(order) > 3:
+                weights = np.vstack([weights, np.zeros(6)])
+        if weights is not None:
+            perceptron_step(weights, x, order.index(y))
+        taught.append((x, order.index(y)))
+    clf = SelectiveClassifier(Perceptron(), Always()).partial_fit(X, LATE)
+    assert clf.classes_.tolist() == order
     np.testing.assert_allclose(clf.coef_, weights, atol=1e-9)
 
 
@@ -226,6 +251,31 @@ def test_a_budget_counts_on_when_a_class_joins():
     clf = SelectiveClassifier(Perceptron(), query, random_state=3).partial_fit(X, LATE)
     assert clf.n_asked_ == 60
     assert len(clf.classes_) > 2
+
+
+def test_a_label_that_is_paid_for_is_learnt_whatever_the_odds_are_then():
+    """Once its class has joined, a row may be one that would not be asked any more."""
+    for seed in range(20):
+        answered = []
+
+        def oracle(positions, answered=answered):
+            answered.extend(LATE[positions])
+            return LATE[positions]
+
+        by_oracle, at_once = (
+            SelectiveClassifier(Perceptron(), Margin(b=0.1), random_state=seed) for _ in range(2)
+        )
+        by_oracle.partial_fit(X, oracle)
+        assert by_oracle.n_asked_ == len(answered)
+        assert by_oracle.classes_.tolist() == list(dict.fromkeys(answered))
+        at_once.partial_fit(X[:60], LATE[:60]).partial_fit(X[60:], LATE[60:])
+        same(at_once, by_oracle)
+
+
+def test_a_named_query_rule_observes_no_label_twice():
+    clf = ridge().partial_fit(X, LATE)
+    query = clf._run.machine.state.query
+    assert (query.n_labels, query.n_rounds) == (clf.n_asked_, clf.n_seen_)
 
 
 # --- what is refused changes nothing
@@ -290,3 +340,46 @@ def test_what_an_oracle_answered_stays_learnt():
     clf.partial_fit(X[151:], LATE[151:])
     whole = SelectiveClassifier(Perceptron(), Always()).partial_fit(X, LATE)
     np.testing.assert_array_equal(clf.coef_, whole.coef_)
+
+
+# --- the estimate of the error
+
+
+def test_the_error_of_many_classes_is_estimated():
+    learner = SelectiveClassifier(Perceptron(), Always(), random_state=0)
+    trace = progressive(learner, X, Y)
+    clf = SelectiveClassifier(Perceptron(), Always(), explore=1.0, random_state=0).fit(X, Y)
+    assert clf.estimate().error == pytest.approx(trace.error)
+    told = SelectiveClassifier(Perceptron(), Always(), explore=1.0, random_state=0)
+    told.partial_fit(X[:1], Y[:1], classes=NAMES)
+    for x, y in zip(X[1:], Y[1:], strict=True):
+        told.tell(told.ask(x[np.newaxis]).tickets, [y])
+    assert told.estimate().error == pytest.approx(trace.error)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("by_oracle", [False, True])
+def test_a_row_whose_class_joins_counts_as_a_mistake_at_the_odds_it_was_drawn(by_oracle, seed):
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), explore=0.1, random_state=seed)
+    twin = SelectiveClassifier(Perceptron(), Margin(b=0.5), explore=0.1, random_state=seed)
+    for learner in (clf, twin):
+        learner.partial_fit(X[:60], LATE[:60])
+    mistakes = clf.estimate().error * 60
+    clf.partial_fit(X[60:], (lambda t: LATE[60 + t]) if by_oracle else LATE[60:])
+    for x, y in zip(X[60:], LATE[60:], strict=True):
+        answer = deepcopy(twin).ask(x[np.newaxis])
+        twin.partial_fit(x[np.newaxis], [y])
+        if answer.asked[0] and answer.labels[0] != y:
+            mistakes += 1.0 / answer.probabilities[0]
+    assert len(clf.classes_) == 4
+    assert clf.estimate().error * len(Y) == pytest.approx(mistakes)
+
+
+def test_goals_of_two_classes_are_refused_with_more():
+    clf = SelectiveClassifier(Perceptron(), Always(), stop_when="recall>=0.9")
+    with pytest.raises(ValueError, match=r"recall>=0\.9 is about two classes and there are more"):
+        clf.fit(X, Y)
+    stopping = SelectiveClassifier(Perceptron(), Always(), stop_when="error<=0.6", random_state=0)
+    stopping.fit(np.tile(X, (4, 1)), np.tile(Y, 4))
+    assert stopping.stopped_at_ is not None
+    assert stopping.n_asked_ < 960

@@ -8,7 +8,7 @@ from selectron import SelectiveClassifier, load
 from selectron.numeric.coins import coins
 from selectron.queries import Always, Margin
 from selectron.tracking import TrackingClassifier
-from selectron.updates import Perceptron
+from selectron.updates import Perceptron, Reflection
 
 NAMES = ["city", "sea", "snow"]
 RNG = np.random.default_rng(0)
@@ -110,3 +110,14 @@ def test_what_is_refused_changes_nothing():
     assert clf.n_seen_ == before[1]
     with pytest.raises(ValueError, match="a tracker learns one"):
         TrackingClassifier().fit(X, FLAGS)
+
+
+def test_a_row_without_a_direction_midway_leaves_all_learners_as_they_were():
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    clf = SelectiveClassifier(Reflection(), Always()).partial_fit(unit[:50], FLAGS[:50])
+    before, seen = clf.coef_, clf.n_seen_
+    unit[70] = 0.0
+    with pytest.raises(ValueError, match="norm 0, and Reflection needs a direction"):
+        clf.partial_fit(unit[50:90], FLAGS[50:90])
+    np.testing.assert_array_equal(clf.coef_, before)
+    assert clf.n_seen_ == seen

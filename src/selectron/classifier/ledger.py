@@ -20,7 +20,7 @@ from selectron.queries.floor import floor_of_rule, with_floor
 
 STRETCH = 4096  # rounds whose log is held in memory at once
 LOOK = 64  # rounds between two looks at the goal
-UNDRAWN = 1e-300  # odds below any floor
+NO_CLASS = -1.0
 EXPLORE_TO_STOP = 0.2  # odds with which a goal is looked at, unless told otherwise
 LEVEL = 0.95  # of the interval that a goal is held against
 
@@ -58,23 +58,26 @@ class Ledger:
         self.skip_to(rounds)
         return self
 
-    def enter(self, log: Log, labels: Codes | None, *, decided: bool = False) -> None:
+    def enter(self, log: Log, labels: Codes | None, *, joined_at: float | None = None) -> None:
         """Enter the rounds of a log, with the labels of those asked, or as questions that wait.
 
-        The first one may have been decided on before its odds were known: it is outside.
+        If the class of the first row has just joined, it was drawn at the odds of before, when
+        nobody could predict it.
         """
         if self.met_at is not None:
             log.probabilities[:] = 0.0
             self.skip_to(self.rounds + len(log.asked))
             return
-        first, odds = self.rounds, log.probabilities.copy()
-        odds[: 1 if decided else 0] = UNDRAWN
+        first, odds, told = self.rounds, log.probabilities, log.forecasts
+        if joined_at is not None and len(odds):
+            odds, told = odds.copy(), told.copy()
+            odds[0], told[0, TWO] = joined_at, NO_CLASS
         self._reach(first + len(log.asked), int((odds < self.whole.explore).sum()))
         at = np.flatnonzero(log.asked)
         if labels is None:
             self.pending |= dict(zip((first + at).tolist(), odds[at].tolist(), strict=True))
         else:
-            self._add(first + at, odds[at], log.forecasts[at], labels[at])
+            self._add(first + at, odds[at], told[at], labels[at])
         self._look()
 
     def enter_one(self, probability: float, *, asked: bool) -> None:

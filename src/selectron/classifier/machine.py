@@ -51,6 +51,7 @@ class Machine:
 
     n_classes = 2
     next_coin: float | None = None  # in the place of the seed's: the next row has been decided on
+    drawn_at = 0.0  # the odds of the label that is waited for
     ledger: Ledger | None = None  # kept if the error is to be estimated
 
     def __init__(
@@ -151,7 +152,7 @@ class Machine:
             stretch, stop = self._piece(rows, start)
             if ledger is not None:
                 stop = min(stop, start + ledger.stretch())
-            tossed, decided = self._toss(origin + start, room[: stop - start])
+            tossed, joined = self._toss(origin + start, room[: stop - start])
             piece = self._page(log, start, stop)
             moved, status, n_asked = kernel(
                 self.learner,
@@ -169,20 +170,23 @@ class Machine:
             self.n_asked += int(n_asked)
             if ledger is not None:
                 known = labels[start:position] if teach else None
-                ledger.enter(piece.part(0, moved), known, decided=decided)
+                ledger.enter(piece.part(0, moved), known, joined_at=joined)
+                if position < stop:
+                    self.drawn_at = float(piece.probabilities[moved])
                 log.asked[start:position] = piece.asked[:moved][: len(log.asked)]
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
 
-    def _toss(self, round_: int, room: Vector) -> tuple[Vector, bool]:
-        """Return the coins of these rounds, and whether the first is decided on already."""
+    def _toss(self, round_: int, room: Vector) -> tuple[Vector, float | None]:
+        """Return the coins of these rounds, and the odds at which the first was drawn if it was."""
         tossed = toss(self.seed, round_, room)
         if self.ledger is not None and self.ledger.met_at is not None:
             tossed[:] = PASSED
-        decided = self.next_coin is not None
+        drawn_at = None
         if self.next_coin is not None:
+            drawn_at = self.drawn_at
             tossed[0], self.next_coin = self.next_coin, None
-        return tossed, decided
+        return tossed, drawn_at
 
     def _page(self, log: Log, start: int, stop: int) -> Log:
         """Return where these rounds are written down: a ledger wants to see them in any case."""

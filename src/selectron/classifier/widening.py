@@ -27,6 +27,7 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
     then, now = machine.state, wider.learner
     both = zip(then, now, machine.rules, rules, strict=True)
     hand_over(wider, Learner(*(carried(a, b) if one == other else b for a, b, one, other in both)))
+    wider.drawn_at = machine.drawn_at
     wider.n_seen, wider.n_asked, wider.waits = machine.n_seen, machine.n_asked, machine.waits
     return wider
 
