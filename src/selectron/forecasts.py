@@ -6,21 +6,11 @@ is the number of its class, and the margin is the lead of the best class over th
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from selectron.dispatch import Verb
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.arrays import Vector
 from selectron.protocol import Forecast, ManyForecast
 
 TWO, MANY = 4, 6  # how many numbers of a forecast are written down
-
-
-def predicted_labels(told: Matrix) -> NDArray[np.int32]:
-    """Return the labels that forecasts predict, as they were written down."""
-    if told.shape[1] > TWO:
-        return told[:, TWO].astype(np.int32)
-    return np.where(told[:, 0] > 0.0, 1, -1).astype(np.int32)
 
 
 @Verb

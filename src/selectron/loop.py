@@ -10,15 +10,7 @@ from numba import config, njit
 from numpy.typing import NDArray
 
 from selectron.dispatch import digest
-from selectron.forecasts import (
-    TWO,
-    class_count,
-    class_of,
-    predicted_labels,
-    recall,
-    verdict,
-    write_down,
-)
+from selectron.forecasts import TWO, class_count, class_of, recall, verdict, write_down
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
 from selectron.numeric.scalars import pack, unpack
@@ -64,6 +56,11 @@ class Log(NamedTuple):
         flags = np.zeros(n, bool), np.zeros(n, bool)
         return cls(n > 0, exact and n > 0, np.zeros((n, told)), np.zeros(n), *flags)
 
+    @classmethod
+    def of_questions(cls, n: int) -> "Log":
+        """Make room for n rounds of which only the questions are kept: forecasts stay glances."""
+        return cls.of(0)._replace(asked=np.zeros(n, bool))
+
     @property
     def sides(self) -> Vector:
         """What each prediction hangs on: the margin, or of many classes the best."""
@@ -72,7 +69,9 @@ class Log(NamedTuple):
     @property
     def predicted(self) -> NDArray[np.int32]:
         """The label that each forecast predicts."""
-        return predicted_labels(self.forecasts)
+        if self.forecasts.shape[1] > TWO:
+            return self.forecasts[:, TWO].astype(np.int32)
+        return np.where(self.forecasts[:, 0] > 0.0, 1, -1).astype(np.int32)
 
     def part(self, start: int, stop: int) -> "Log":
         return self._replace(
@@ -140,10 +139,11 @@ def compiled_pass(bodies: str) -> Kernel:
                 else:
                     query = advance(query, forecast, True)
                 n_asked += 1
+                if len(log.asked) > 0:
+                    log.asked[t] = True
             else:
                 query = advance(query, forecast, False)
             if log.kept:
-                log.asked[t] = asked
                 log.updated[t] = update.n_updates != n_updates
             t += 1
             if pause and update.n_updates != n_updates:

@@ -198,3 +198,32 @@ def test_what_cannot_be_estimated():
             clf.estimate(window=window)
     with pytest.raises(TypeError, match="a budget goes outside"):
         Floor(Budget(total=5))
+
+
+def test_many_classes_have_an_error_but_no_recall():
+    y = Y + 1 + (X[:, 0] > 1.0)
+    clf = learner(explore=0.2)
+    trace = progressive(clf, X, y)
+    shown = trace.learner.estimate()
+    wrong = trace.asked & trace.mistakes & (trace.probabilities >= 0.2)
+    total = (1.0 / trace.probabilities[wrong]).sum()
+    assert shown.error == pytest.approx(total / shown.rounds)
+    assert shown.recall.value is None
+    asked = learner(explore=0.2)
+    asked.partial_fit(X[:1], y[:1], classes=np.unique(y))
+    for t in range(1, N):
+        if asked.ask_one(X[t]).asked:
+            asked.learn_one(X[t], y[t])
+    given = learner(explore=0.2).partial_fit(X, y, classes=np.unique(y))
+    same([asked.estimate()], [given.estimate()])
+
+
+def test_a_class_that_joins_leaves_the_account_as_it_is():
+    y = np.where(np.arange(N) > 1500, Y + 1 + (X[:, 0] > 1.0), Y + 1)
+    clf = learner().partial_fit(X[:1500], y[:1500])
+    before = clf.estimate()
+    clf.partial_fit(X[1500:], y[1500:])
+    assert len(clf.classes_) > 2
+    after = clf.estimate()
+    assert (after.rounds + after.outside, before.rounds + before.outside) == (N, 1500)
+    assert after.labels > before.labels

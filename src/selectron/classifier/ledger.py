@@ -4,6 +4,7 @@ Rounds carry the learner's own numbers. A lesson that nobody asked for (`learn_o
 a round outside: its label was not drawn.
 """
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -12,13 +13,14 @@ from numpy.typing import NDArray
 
 from selectron.classifier.rules import Rules
 from selectron.estimate import Estimate, Evidence, Goal, Recent
-from selectron.forecasts import TWO, predicted_labels
+from selectron.forecasts import TWO
 from selectron.loop import Log
 from selectron.numeric.arrays import Codes, Matrix, Vector
 from selectron.queries.floor import floor_of_rule, with_floor
 
 STRETCH = 4096  # rounds whose log is held in memory at once
 LOOK = 64  # rounds between two looks at the goal
+UNDRAWN = 1e-300  # odds below any floor
 EXPLORE_TO_STOP = 0.2  # odds with which a goal is looked at, unless told otherwise
 LEVEL = 0.95  # of the interval that a goal is held against
 
@@ -32,6 +34,7 @@ class Ledger:
         self.goal = goal
         self.outside = 0
         self.pending: dict[int, float] = {}  # round: the odds with which it was asked
+        self.many = False  # classes: then there is no precision, and no recall
         self.met_at: int | None = None  # the round at which the goal was met: no question since
 
     @property
@@ -50,21 +53,28 @@ class Ledger:
             to = rounds if self.met_at is not None else min(rounds, self.recent.next_start)
             self._reach(to, to - self.rounds)
 
-    def enter(self, log: Log, labels: Codes | None) -> None:
-        """Enter the rounds of a log, with the labels of those asked, or as questions that wait."""
+    def caught_up(self, rounds: int) -> Self:
+        """Return this ledger with rounds in which nothing was drawn counted."""
+        self.skip_to(rounds)
+        return self
+
+    def enter(self, log: Log, labels: Codes | None, *, decided: bool = False) -> None:
+        """Enter the rounds of a log, with the labels of those asked, or as questions that wait.
+
+        The first one may have been decided on before its odds were known: it is outside.
+        """
         if self.met_at is not None:
             log.probabilities[:] = 0.0
             self.skip_to(self.rounds + len(log.asked))
             return
-        first = self.rounds
-        self._reach(first + len(log.asked), int((log.probabilities < self.whole.explore).sum()))
+        first, odds = self.rounds, log.probabilities.copy()
+        odds[: 1 if decided else 0] = UNDRAWN
+        self._reach(first + len(log.asked), int((odds < self.whole.explore).sum()))
         at = np.flatnonzero(log.asked)
         if labels is None:
-            self.pending |= dict(
-                zip((first + at).tolist(), log.probabilities[at].tolist(), strict=True)
-            )
+            self.pending |= dict(zip((first + at).tolist(), odds[at].tolist(), strict=True))
         else:
-            self._add(first + at, log.probabilities[at], log.forecasts[at], labels[at])
+            self._add(first + at, odds[at], log.forecasts[at], labels[at])
         self._look()
 
     def enter_one(self, probability: float, *, asked: bool) -> None:
@@ -77,10 +87,10 @@ class Ledger:
         self._reach(self.rounds + 1, int(probability < self.whole.explore))
         self._look()
 
-    def answer(self, round_: int, told: Matrix, label: float) -> None:
+    def answer(self, round_: int, told: Vector, code: float) -> None:
         """Enter the answer to a question that waited."""
         odds = self.pending.pop(round_)
-        self._add(np.array([round_]), np.array([odds]), told, np.array([label]))
+        self._add(np.array([round_]), np.array([odds]), told[np.newaxis], np.array([code]))
 
     def give_up(self, round_: int) -> None:
         """Enter that a question will never be answered."""
@@ -91,7 +101,8 @@ class Ledger:
     def estimate(self, level: float, *, late: bool) -> Estimate:
         evidence = self.recent if late else self.whole
         waiting = list(self.pending), list(self.pending.values())
-        return evidence.estimate(level, pending=waiting if self.pending else 0)
+        known = evidence.estimate(level, pending=waiting if self.pending else 0)
+        return replace(known, _judge=None) if self.many else known
 
     def waiting_of_late(self) -> tuple[list[int], list[float]]:
         """Return the questions of the window that wait, numbered within it, and their odds."""
@@ -106,10 +117,10 @@ class Ledger:
             self.recent.reach(rounds, outside=self.outside)
 
     def _add(self, rounds: NDArray[Any], odds: Vector, told: Matrix, codes: Any) -> None:
-        predicted, labels = predicted_labels(told), np.asarray(codes, np.int64)
-        if told.shape[1] > TWO:  # of many classes only right and wrong: +1, and a mistake is -1
-            labels = np.where(predicted == labels, 1, -1)
-            predicted = np.ones(len(labels), np.int32)
+        predicted, labels = np.where(told[:, 0] > 0.0, 1, -1), np.asarray(codes, np.int64)
+        if told.shape[1] > TWO:  # of many classes only right and wrong are told apart
+            self.many = True
+            predicted, labels = np.ones(len(codes), int), np.where(told[:, TWO] == codes, 1, -1)
         for evidence in (self.whole, self.recent):
             evidence.add(rounds, odds, predicted, labels)
 
@@ -123,7 +134,7 @@ class Ledger:
         """Return all there is, as plain arrays."""
         waiting = np.array(list(self.pending), np.int64), np.array(list(self.pending.values()))
         state = {
-            "ledger": np.array([self.outside, self.met_at or 0], np.int64),
+            "ledger": np.array([self.outside, self.met_at or 0, self.many], np.int64),
             "pending.rounds": waiting[0],
             "pending.odds": waiting[1],
         }
@@ -140,25 +151,18 @@ class Ledger:
                 parts[owner][part] = value
         self.whole = Evidence.from_state(parts["whole"])
         self.recent = Recent.from_state(parts["recent"])
-        self.outside, met_at = (int(n) for n in state["ledger"])
-        self.met_at = met_at or None
+        self.outside, met_at, many = (int(n) for n in state["ledger"])
+        self.met_at, self.many = met_at or None, bool(many)
         waiting = state["pending.rounds"].tolist(), state["pending.odds"].tolist()
         self.pending = dict(zip(*waiting, strict=True))
         return self
 
 
 def with_ledger(
-    rules: Rules,
-    explore: float | None,
-    window: int | None,
-    stop_when: str | None,
-    *,
-    many: bool = False,
+    rules: Rules, explore: float | None, window: int | None, stop_when: str | None
 ) -> tuple[Rules, Ledger | None]:
     """Put a floor under the query rule where the error is to be estimated, and open a ledger."""
     goal = None if stop_when is None else Goal.parse(stop_when)
-    if many and goal is not None and goal.measure != "error":
-        raise ValueError(f"{goal} is about two classes and there are more: a goal is error<=0.05")
     if explore is None and goal is not None and floor_of_rule(rules.query) == 0.0:
         explore = EXPLORE_TO_STOP
     if explore is not None:

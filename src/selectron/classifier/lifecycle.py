@@ -74,22 +74,20 @@ class Lifecycle(Parameters):
                 f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                 stacklevel=3,
             )
-        many = len(labels.classes) > 2
-        wishes = Wishes(self.update, self.query, self.explore, self.window, self.stop_when)
-        rules, ledger = with_ledger(rules, *wishes.honest, many=many)
-        seed, n_classes = seed_of(self.random_state), max(2, len(labels.classes))
-        machine = Machine(rules, d, rows.values.dtype, seed, ledger, n_classes)
-        return Run(machine, labels, wishes)
+        n_classes = max(2, len(labels.classes))
+        rules, ledger = with_ledger(rules, self.explore, self.window, self.stop_when)
+        seed = seed_of(self.random_state)
+        machine = Machine(rules, d, rows.values.dtype, seed, n_classes, ledger)
+        return Run(machine, labels, Wishes(self.update, self.query))
 
     def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
         """Begin a learner of two classes for each of several labels, all with the same coins."""
-        if any(said is not None for said in (self.explore, self.window, self.stop_when)):
-            raise ValueError(
-                "the error is estimated for one label a row, and y has several: leave out explore, "
-                "window and stop_when"
-            )
         first = self._begin(rows, Labels(), n).machine
-        first.ledger = None
+        if first.ledger is not None:
+            raise ValueError(
+                "explore, window and stop_when are for one label a row; with several labels a row "
+                "make a learner for each label whose error is to be estimated"
+            )
         machines = [
             Machine(first.rules, first.d, first.dtype, first.seed) for _ in names.classes[1:]
         ]

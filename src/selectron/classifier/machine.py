@@ -26,10 +26,8 @@ from selectron.numeric.rows import Rows
 from selectron.numeric.scalars import numbers_of, pack, unpack
 from selectron.protocol import expire, overlook
 
-ASKED = -1.0  # a coin that lies below all odds
+ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
-NEVER = 1.0  # a coin that lies below no odds
-NO_CLASS = -1.0
 
 
 class Snapshot(NamedTuple):
@@ -53,7 +51,6 @@ class Machine:
 
     n_classes = 2
     next_coin: float | None = None  # in the place of the seed's: the next row has been decided on
-    drawn_at = 0.0  # the odds of the label that is waited for
     ledger: Ledger | None = None  # kept if the error is to be estimated
 
     def __init__(
@@ -62,8 +59,8 @@ class Machine:
         d: int,
         dtype: np.dtype[Any],
         seed: int,
-        ledger: Ledger | None = None,
         n_classes: int = 2,
+        ledger: Ledger | None = None,
     ) -> None:
         width = rules.scaling.width(d)
         self.rules = rules
@@ -157,8 +154,10 @@ class Machine:
             if ledger is not None:
                 piece = piece if log.kept else self.log(stop - start, exact=False)
                 if ledger.met_at is not None:
-                    tossed[:] = NEVER
-            joined = self._decide(tossed)
+                    tossed[:] = PASSED
+            decided = self.next_coin is not None
+            if self.next_coin is not None:
+                tossed[0], self.next_coin = self.next_coin, None
             moved, status, n_asked = kernel(
                 self.learner,
                 self.numbers,
@@ -174,24 +173,12 @@ class Machine:
             self.n_seen = origin + position
             self.n_asked += int(n_asked)
             if ledger is not None:
-                self._correct(piece, moved, joined=joined)
-                ledger.enter(piece.part(0, moved), labels[start:position] if teach else None)
+                known = labels[start:position] if teach else None
+                ledger.enter(piece.part(0, moved), known, decided=decided)
+                if len(log.asked):
+                    log.asked[start:position] = piece.asked[:moved]
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
-
-    def _decide(self, tossed: Vector) -> bool:
-        """Put a coin that was decided on in its place; tell whether a class has joined since."""
-        joined = self.next_coin == ASKED and self.many
-        if self.next_coin is not None:
-            tossed[0], self.next_coin = self.next_coin, None
-        return joined
-
-    def _correct(self, piece: Log, moved: int, *, joined: bool) -> None:
-        """Show the ledger a row whose class joined as it was drawn: mistaken, at those odds."""
-        if joined:
-            piece.probabilities[0], piece.forecasts[0, TWO] = self.drawn_at, NO_CLASS
-        if moved < len(piece.probabilities):
-            self.drawn_at = float(piece.probabilities[moved])
 
     def give_up(self, n: int) -> None:
         """Tell the query rule that n questions will never be answered."""

@@ -13,7 +13,7 @@ from selectron.classifier.batch import refusal, vet
 from selectron.classifier.inputs import part, read_rows, shape
 from selectron.classifier.label_sets import Flags, read_sets
 from selectron.classifier.labels import Labels
-from selectron.classifier.machine import ASKED, NEVER, Machine, Stop
+from selectron.classifier.machine import ASKED, PASSED, Machine, Stop
 from selectron.classifier.memory import Memory
 from selectron.classifier.one_row import OneRow
 from selectron.classifier.row_forms import as_table, numbers_and_columns
@@ -147,7 +147,7 @@ class MultilabelRun:
     def _go_on(self, row: Rows, *, asked: bool, flags: Flags | None) -> None:
         for k, machine in enumerate(self.machines):
             label = NO_LABEL if flags is None else _sign(flags[k])
-            machine.next_coin = ASKED if asked else NEVER
+            machine.next_coin = ASKED if asked else PASSED
             machine.run(row, label, log=SILENT, teach=flags is not None)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.machine import NEVER
+from selectron.classifier.machine import PASSED
 from selectron.classifier.row_forms import COLUMN, NO_COLUMNS, Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
@@ -130,7 +130,7 @@ def _learner(bench: Bench, look: Callable[[Any], Any]) -> Callable[[Any, Any], N
             machine.n_seen += 1
             machine.n_asked += 1
         elif ticket is not None:
-            run.enter_answer(tickets.waiting[ticket], code)
+            bench.run.enter_answer(tickets.waiting[ticket], code)
             tickets.answer(ticket, machine.n_seen)
 
     return learn
@@ -145,10 +145,8 @@ def _asker(bench: Bench) -> Callable[[Any], Ask]:
     def ask(x: Any) -> Ask:
         if tickets.fresh_from < tickets.n_asked:
             bench.run.look_for_overdue()
-        if ledger is not None:
-            ledger.skip_to(machine.n_seen)
-        stopped = ledger is not None and ledger.met_at is not None
-        coin = NEVER if stopped else toss()
+        stopped = ledger is not None and ledger.caught_up(machine.n_seen).met_at is not None
+        coin = PASSED if stopped else toss()
         side = play(x, coin, told)
         margin, probability = float(told[0]), 0.0 if stopped else float(told[-1])
         asked = coin < probability

@@ -11,8 +11,6 @@ from selectron.classifier.machine import ASKED
 from selectron.loop import DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_GIVEN, UNKNOWN, Log
 from selectron.numeric.rows import Rows
 
-SILENT = Log.of(0)
-
 
 def consult(run: Any, rows: Rows, label_of: Callable[[int], Any], log: Log) -> None:
     """Run the pass, calling `label_of` with the position of each row whose label is asked.
@@ -39,8 +37,7 @@ def consult(run: Any, rows: Rows, label_of: Callable[[int], Any], log: Log) -> N
 def learn_open(run: Any, rows: Rows, y: Any, log: Log) -> None:
     """Learn a batch of given labels, whole or not at all; new classes join where they are asked."""
     codes = run.labels.codes(y)
-    if run.remembers and not log.kept:
-        log = run.machine.log(len(codes), exact=False)
+    log = Log.of_questions(len(codes)) if run.remembers and not log.kept else log
     if (codes != UNKNOWN).all():
         learn_batch(run.machine, rows, codes, log, given=Given(y, run.labels.classes))
         run.remember_asked(rows, codes, log)
@@ -50,10 +47,11 @@ def learn_open(run: Any, rows: Rows, y: Any, log: Log) -> None:
         stop = run.machine.run(rows, codes, log=log)
         while stop.status == LABEL_UNKNOWN:
             run.remember_asked(part(rows, 0, stop.position), codes, log.part(0, stop.position))
+            log.asked[: stop.position] = False
             machine = run.machine
             run.admit(y[stop.position])
             if run.machine is not machine:
-                run.machine.next_coin, log = ASKED, SILENT
+                run.machine.next_coin = ASKED
             codes = run.labels.codes(y)
             stop = run.machine.run(rows, codes, log=log, first=stop.position)
         if stop.status != DONE:

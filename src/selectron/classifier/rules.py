@@ -24,18 +24,10 @@ class Rules(NamedTuple):
 
 
 class Wishes(NamedTuple):
-    """What the user said; rules that were left out depend on how many classes there are."""
+    """The rules that the user named; those left out depend on how many classes there are."""
 
     update: Any = None
     query: Any = None
-    explore: float | None = None
-    window: int | None = None
-    stop_when: str | None = None
-
-    @property
-    def honest(self) -> tuple[float | None, int | None, str | None]:
-        """What was said of the error and its estimate."""
-        return self.explore, self.window, self.stop_when
 
 
 def has_many_form(update: Any) -> bool:

@@ -104,7 +104,7 @@ class Run:
     def enter_answer(self, question: Question, code: float) -> None:
         """Let the estimate of the error know the answer, if there is one."""
         if self.machine.ledger is not None:
-            self.machine.ledger.answer(question.round, question.forecast[np.newaxis], code)
+            self.machine.ledger.answer(question.round, question.forecast, code)
 
     def forget(self, tickets: Iterable[Any]) -> int:
         """Give up questions that still wait, and return how many there were."""

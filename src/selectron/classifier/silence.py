@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from selectron.classifier.lifecycle import AnyRun
 from selectron.numeric.scalars import unpack
 from selectron.protocol import ready
 from selectron.queries.auto import AutoState, floor_of, one_class, paused
@@ -9,7 +10,7 @@ from selectron.queries.budget import BudgetState, left
 from selectron.queries.floor import FloorState
 
 
-def silence(run: Any) -> str:
+def silence(run: AnyRun) -> str:
     """Return the strongest reason first."""
     machine = run.machine
     ledger, state = machine.ledger, unpack(machine.learner, machine.numbers)
@@ -20,7 +21,7 @@ def silence(run: Any) -> str:
     return _of_rule(state.query, run)
 
 
-def _of_rule(query: Any, run: Any) -> str:
+def _of_rule(query: Any, run: AnyRun) -> str:
     if isinstance(query, BudgetState):
         if left(query) < 1.0:
             kind = "for now: the rate of the budget" if query.rate > 0.0 else "the budget"
@@ -33,7 +34,7 @@ def _of_rule(query: Any, run: Any) -> str:
     return "asks as its rule says"
 
 
-def _of_auto(query: AutoState, run: Any) -> str:
+def _of_auto(query: AutoState, run: AnyRun) -> str:
     if paused(query):
         waiting = query.n_asked - query.n_negative - query.n_positive
         return f"waits for {waiting:,} answers; until some come, odds are {floor_of(query):.1%}"

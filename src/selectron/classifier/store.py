@@ -8,7 +8,7 @@ import numpy as np
 
 from selectron import queries, scalings, updates
 from selectron.classifier.labels import Labels
-from selectron.classifier.ledger import with_ledger
+from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
 from selectron.classifier.multilabel import MultilabelRun
@@ -19,9 +19,9 @@ from selectron.files import DamagedFile as DamagedFile
 from selectron.files import Format, read_file, write_file
 from selectron.spec import Spec
 
-FORMAT = Format(  # version 1 knew two classes
+FORMAT = Format(
     "selectron learner", 2, "learner", file="a learner's file", owner="a selectron learner"
-)
+)  # version 1 knew two classes
 LEDGER = "estimate."
 HONEST = "explore", "window", "stop_when"
 SHELVES = {"scaling": scalings, "update": updates, "query": queries}
@@ -36,9 +36,9 @@ def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
         for k, array in enumerate(each.arrays()):
             tensors[f"{place}state.{k}"] = np.ascontiguousarray(array)
         tensors[f"{place}numbers"] = each.numbers
+    tensors |= run.memory.tensors()
     if machine.ledger is not None:
         tensors |= {f"{LEDGER}{name}": array for name, array in machine.ledger.state().items()}
-    tensors |= run.memory.tensors()
     waiting = {}
     for number, question in tickets.waiting.items():
         tensors[f"question.{number}.values"] = question.values
@@ -78,25 +78,24 @@ def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
     rules = Rules(
         **{name: _rule(name, described) for name, described in description["rules"].items()}
     )
+    labels = _labels(description["classes"])
+    several = description.get("several_labels", False)
     params = {
         name: _rule(name, value) if name in SHELVES else value
         for name, value in description["params"].items()
     }
-    labels = _labels(description["classes"])
-    several = description.get("several_labels", False)
-    wishes = Wishes(params["update"], params["query"], *(params.get(name) for name in HONEST))
-    rules, ledger = with_ledger(rules, *wishes.honest, many=labels.many and not several)
+    rules, ledger = with_ledger(rules, *(params.get(name) for name in HONEST))
+    if ledger is not None:
+        ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
     machines = [
-        _machine(rules, description, tensors, _place(m))
+        _machine(rules, description, tensors, _place(m), ledger)
         for m in range(len(labels.classes) if several else 1)
     ]
-    if several:
-        run: Run | MultilabelRun = MultilabelRun(machines, labels)
-    else:
-        run = Run(machines[0], labels, wishes)
-        machines[0].ledger = ledger
-        if ledger is not None:
-            ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
+    run: Run | MultilabelRun = (
+        MultilabelRun(machines, labels)
+        if several
+        else Run(machines[0], labels, Wishes(params["update"], params["query"]))
+    )
     run.tickets = _tickets(description["tickets"], tensors)
     run.memory = Memory.from_tensors(tensors)
     return run, params
@@ -107,9 +106,11 @@ def _place(m: int) -> str:
     return f"label.{m}." if m else ""
 
 
-def _machine(rules: Rules, described: Any, tensors: dict[str, Any], place: str) -> Machine:
+def _machine(
+    rules: Rules, described: Any, tensors: dict[str, Any], place: str, ledger: Ledger | None
+) -> Machine:
     dtype, n_classes = np.dtype(described["dtype"]), described.get("n_classes", 2)
-    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes=n_classes)
+    machine = Machine(rules, described["d"], dtype, described["seed"], n_classes, ledger)
     for k, array in enumerate(machine.arrays()):
         array[...] = tensors[f"{place}state.{k}"]
     machine.numbers[:] = tensors[f"{place}numbers"]

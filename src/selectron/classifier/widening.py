@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
 from selectron.classifier.rules import Rules, Wishes, choose_rules
@@ -13,6 +12,7 @@ from selectron.forecasts import MANY, TWO
 from selectron.loop import Learner
 from selectron.numeric.arrays import Vector
 from selectron.numeric.scalars import numbers_of
+from selectron.queries.floor import with_floor
 
 NOTHING_TOLD = np.empty((0, TWO))
 
@@ -23,8 +23,8 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
     The scaling is the same; prototypes are handed on to more prototypes; a query rule goes on where
     it was if it is the same rule, its counts and its budget with it.
     """
-    wider = Machine(rules, machine.d, machine.dtype, machine.seed, machine.ledger, n_classes)
-    wider.drawn_at = machine.drawn_at
+    d, dtype, ledger = machine.d, machine.dtype, machine.ledger
+    wider = Machine(rules, d, dtype, machine.seed, n_classes, ledger)
     then, now = machine.state, wider.learner
     both = zip(then, now, machine.rules, rules, strict=True)
     hand_over(wider, Learner(*(carried(a, b) if one == other else b for a, b, one, other in both)))
@@ -35,9 +35,10 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
 def taught_again(machine: Machine, wishes: Wishes, memory: Memory, n_classes: int) -> Machine:
     """Return a machine for many classes that was told what the one for two remembers."""
     scaling, d = machine.rules.scaling, machine.d
-    update, query = wishes.update, wishes.query
-    chosen = choose_rules(scaling, update, query, fit_intercept=False, d=d, n_classes=n_classes)
-    rules, _ = with_ledger(chosen, *wishes.honest, many=True)
+    rules = choose_rules(scaling, *wishes, fit_intercept=False, d=d, n_classes=n_classes)
+    if machine.ledger is not None:
+        floor = machine.ledger.whole.explore
+        rules = rules._replace(query=with_floor(rules.query, floor))
     wider = widened(machine, rules, n_classes)
     query = deepcopy(wider.state.query)
     for rows, classes in memory.batches(d):

@@ -52,7 +52,8 @@ class Result:
             "test_error": self.test_errors or None,
             "certificate": str(self.certificate),
             **(self.by_class() if self.many else {}),
-        } | ({"readout": self.readout} if self.readout else {})
+            **({"readout": self.readout} if self.readout else {}),
+        }
 
     @property
     def many(self) -> bool:

@@ -85,7 +85,7 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
     n, d = results[0].rounds, results[0].learner.n_features_in_
     if not quiet:
         print(f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)\n")
-        _print_results(results)
+        _print(results)
     if options.plot:
         from selectron.evaluate import plot_curves
 
@@ -100,7 +100,7 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
     return 0
 
 
-def _print_results(results: list[Result]) -> None:
+def _print(results: list[Result]) -> None:
     print(table(HEAD, [result.row() for result in results]))
     for result in results:
         print(f"\n{result.name}: {result.certificate}", end="")

@@ -99,7 +99,7 @@ def with_floor(query: Any, explore: float) -> Any:
     """Return the rule with a floor under its odds, inside its budget if it has one."""
     if isinstance(query, Budget):
         return replace(query, query=with_floor(query.query, explore))
-    if isinstance(query, Auto | Floor):
+    if hasattr(query, "explore"):
         return replace(query, explore=max(explore, query.explore))
     return Floor(query, explore)
 
@@ -108,4 +108,4 @@ def floor_of_rule(query: Any) -> float:
     """Return the odds that a rule never goes below while it may ask at all, 0 if there are none."""
     if isinstance(query, Budget):
         return floor_of_rule(query.query)
-    return float(query.explore) if isinstance(query, Auto | Floor) else 0.0
+    return float(getattr(query, "explore", 0.0))
