@@ -108,6 +108,8 @@ def test_what_is_refused_changes_nothing():
         clf.learn_one(X[0], "sea")
     np.testing.assert_array_equal(clf.coef_, before[0])
     assert clf.n_seen_ == before[1]
+    with pytest.raises(ValueError, match="explore, window and stop_when are for one label a row"):
+        SelectiveClassifier(explore=0.1).fit(X, FLAGS)
     with pytest.raises(ValueError, match="a tracker learns one"):
         TrackingClassifier().fit(X, FLAGS)
 

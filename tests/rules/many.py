@@ -63,7 +63,7 @@ def twin_of_query(query):
     knobs = query.knobs()
     if type(query).__name__ == "Halving":
         knobs["d"] = D
-    if type(query).__name__ == "Budget":
+    if hasattr(query, "query"):  # a budget or a floor around another rule
         knobs["query"] = twin_of_query(query.query)
     return getattr(queries, type(query).__name__)(**knobs)
 
