@@ -90,6 +90,16 @@ def test_a_budget(name, removal):
     assert machine.core.gallery.n_support == len(twin.learner.rows) == 9
 
 
+def test_a_projection_that_loses_little_needs_no_full_budget():
+    update, options, make, query, make_query = TWO_CLASSES["ballseptron"]
+    options = options | {"gamma": 0.05}
+    memory = {"budget": 60, "removal": "projection"}
+    twin = run(make(twin_kernel(options), **memory), make_query(), X, Y, COINS)
+    machine = machine_of(X, update, query, **options, **memory)
+    agree(machine, play(machine, X, Y), twin)
+    assert len(twin.learner.rows) < min(60, twin.learner.n_updates)
+
+
 @pytest.mark.parametrize("memory", [NO_BUDGET, {"budget": 12, "removal": "random"}], ids=str)
 def test_many_classes(memory):
     labels = classes_of(X, 4)
