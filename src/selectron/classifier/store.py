@@ -36,7 +36,6 @@ def save(run: Run, params: dict[str, Any], path: Path) -> None:
     kernel = None
     if isinstance(machine, KernelMachine):
         kernel = describe_kernel(machine)
-        machine.settle()
     tensors = {f"state.{k}": np.ascontiguousarray(a) for k, a in enumerate(machine.arrays())}
     tensors["numbers"] = machine.numbers
     waiting = {}
