@@ -1,6 +1,7 @@
 """More than two classes through every door of the estimator."""
 
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -356,7 +357,28 @@ def test_the_error_of_many_classes_is_estimated():
     assert told.estimate().error == pytest.approx(trace.error)
 
 
-def test_questions_end_when_the_error_is_low_enough():
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("by_oracle", [False, True])
+def test_a_row_whose_class_joins_counts_as_a_mistake_at_the_odds_it_was_drawn(by_oracle, seed):
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), explore=0.1, random_state=seed)
+    twin = SelectiveClassifier(Perceptron(), Margin(b=0.5), explore=0.1, random_state=seed)
+    for learner in (clf, twin):
+        learner.partial_fit(X[:60], LATE[:60])
+    mistakes = clf.estimate().error * 60
+    clf.partial_fit(X[60:], (lambda t: LATE[60 + t]) if by_oracle else LATE[60:])
+    for x, y in zip(X[60:], LATE[60:], strict=True):
+        answer = deepcopy(twin).ask(x[np.newaxis])
+        twin.partial_fit(x[np.newaxis], [y])
+        if answer.asked[0] and answer.labels[0] != y:
+            mistakes += 1.0 / answer.probabilities[0]
+    assert len(clf.classes_) == 4
+    assert clf.estimate().error * len(Y) == pytest.approx(mistakes)
+
+
+def test_goals_of_two_classes_are_refused_with_more():
+    clf = SelectiveClassifier(Perceptron(), Always(), stop_when="recall>=0.9")
+    with pytest.raises(ValueError, match=r"recall>=0\.9 is about two classes and there are more"):
+        clf.fit(X, Y)
     stopping = SelectiveClassifier(Perceptron(), Always(), stop_when="error<=0.6", random_state=0)
     stopping.fit(np.tile(X, (4, 1)), np.tile(Y, 4))
     assert stopping.stopped_at_ is not None

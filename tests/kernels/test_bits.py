@@ -64,6 +64,12 @@ def test_a_fused_step_rounds_once(x, s, total):
     assert got == float(Fraction(x) * Fraction(s) + Fraction(total))
 
 
+def test_a_fused_step_rounds_once_just_below_a_tie():
+    # The exact sum is 2⁻¹³³ below the middle of two doubles: a second rounding would go up.
+    x, s, total = 1 + 2.0**-40, (1 - 2.0**-40) * 2.0**-53, 1 + 2.0**-52
+    assert fused(x, np.array([s]), np.array([total]))[0] == total
+
+
 narrow = st.floats(-(2.0**30), 2.0**30, width=32).filter(lambda x: x == 0 or abs(x) > 2.0**-30)
 
 

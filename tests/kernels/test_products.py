@@ -14,7 +14,7 @@ from tests.kernels.subject import LINEAR, POLY, RBF, machine_of, play, rings, tw
 def test_values_of_a_block(n, d, dtype):
     X, y = rings(n=max(n, 8), d=d, dtype=dtype)
     X, y = X[:n], y[:n]
-    for options in (LINEAR, POLY, RBF):
+    for options in (LINEAR, POLY, POLY | {"degree": 6}, RBF):
         machine = machine_of(X, Perceptron(), Always(), **options)
         play(machine, X, y)
         m = machine.core.gallery.n_support

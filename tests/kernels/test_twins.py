@@ -90,19 +90,31 @@ def test_a_budget(name, removal):
     assert machine.core.gallery.n_support == len(twin.learner.rows) == 9
 
 
+def test_a_projection_that_loses_little_needs_no_full_budget():
+    update, options, make, query, make_query = TWO_CLASSES["ballseptron"]
+    options = options | {"gamma": 0.05}
+    memory = {"budget": 60, "removal": "projection"}
+    twin = run(make(twin_kernel(options), **memory), make_query(), X, Y, COINS)
+    machine = machine_of(X, update, query, **options, **memory)
+    agree(machine, play(machine, X, Y), twin)
+    assert len(twin.learner.rows) < min(60, twin.learner.n_updates)
+
+
 @pytest.mark.parametrize("memory", [NO_BUDGET, {"budget": 12, "removal": "random"}], ids=str)
 def test_many_classes(memory):
     labels = classes_of(X, 4)
     twin = twins.DualPrototypes(twin_kernel(POLY), 4, r=0.2, coins=exit_coins(N), **memory)
-    query, asked, predicted, margins = queries.Margin(b=2.0), [], [], []
+    query, asked, predicted, margins = queries.Balanced(rho=0.3), [], [], []
     for x, label, coin in zip(X, labels, COINS, strict=True):
         forecast = twin.forecast(x)
         predicted.append(twin.predict(x))
         margins.append(forecast.margin)
         asked.append(coin < query.probability(x, forecast))
+        query.advance(forecast, asked[-1])
         if asked[-1]:
+            query.observe(x, forecast, 1.0 if predicted[-1] == label else -1.0)
             twin.learn(x, label)
-    machine = machine_of(X, Ballseptron(r=0.2), Margin(b=2.0), n_classes=4, **POLY, **memory)
+    machine = machine_of(X, Ballseptron(r=0.2), Balanced(rho=0.3), n_classes=4, **POLY, **memory)
     log, ours = play_classes(machine, X, np.where(asked, labels, -1))  # the others are not read
     np.testing.assert_array_equal(ours, predicted)
     np.testing.assert_array_equal(log.asked, asked)

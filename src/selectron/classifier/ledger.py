@@ -162,10 +162,17 @@ class Ledger:
 
 
 def with_ledger(
-    rules: Rules, explore: float | None, window: int | None, stop_when: str | None
+    rules: Rules,
+    explore: float | None,
+    window: int | None,
+    stop_when: str | None,
+    *,
+    many: bool = False,
 ) -> tuple[Rules, Ledger | None]:
     """Put a floor under the query rule where the error is to be estimated, and open a ledger."""
     goal = None if stop_when is None else Goal.parse(stop_when)
+    if many and goal is not None and goal.measure != "error":
+        raise ValueError(f"{goal} is about two classes and there are more: a goal is error<=0.05")
     if explore is None and goal is not None and floor_of_rule(rules.query) == 0.0:
         explore = EXPLORE_TO_STOP
     if explore is not None:

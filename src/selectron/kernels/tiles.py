@@ -113,8 +113,6 @@ def _emit_sums(
     fma = cgutils.get_or_insert_function(builder.module, kind, name)
     zeros = ir.Constant(vector, [0.0] * PANEL)
     sums = [cgutils.alloca_once_value(builder, zeros) for _ in places]
-    for total in sums:  # the slots are filled at the function's entry: once is not enough in a loop
-        builder.store(zeros, total)
     with cgutils.for_range(builder, d) as loop:
         place = builder.gep(panel, [builder.mul(loop.index, ir.Constant(INDEX, PANEL))])
         place = builder.bitcast(place, vector.as_pointer())
