@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier, load
-from selectron.queries import Margin
+from selectron.queries import Always, Margin
 from selectron.scalings import Centred
 from selectron.updates import Perceptron, Ridge
 from tests.oracles import learners
@@ -148,3 +148,20 @@ def test_centring_sees_every_row_once():
             other.learn_one(x, y)
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
     assert one.n_asked_ == other.n_asked_
+
+
+@pytest.mark.parametrize(
+    ("tickets_of", "labels", "words"),
+    [
+        (lambda ask: ask, ["yes"], "pass its tickets"),
+        (lambda ask: ask.tickets[ask.asked], "yes", "tickets but one label, 'yes'"),
+        (lambda ask: ask.tickets[ask.asked], 1, "tickets but one label, 1"),
+        (lambda ask: ask.tickets[ask.asked][np.newaxis], ["yes"], "pass a flat list"),
+    ],
+)
+def test_what_tell_cannot_pair(tickets_of, labels, words):
+    clf = SelectiveClassifier(Perceptron(), Always())
+    answer = clf.ask(np.eye(3))
+    with pytest.raises(ValueError, match=words):
+        clf.tell(tickets_of(answer), labels)
+    assert clf.n_updates_ == 0

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.run import Ask
-from selectron.classifier.store import DamagedFile, read
+from selectron.classifier.store import read
+from selectron.files import DamagedFile
 
 __all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
 

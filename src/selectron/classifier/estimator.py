@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.classifier.answers import paired
 from selectron.classifier.hypothesis import Hypothesis
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.label_sets import names_of, several_a_row
@@ -213,12 +214,8 @@ class SelectiveClassifier(Hypothesis):
         int
             How many of the answers were new.
         """
-        if np.ndim(tickets) == 0:
-            tickets, labels = [tickets], [labels]
-        if len(tickets) != len(labels):
-            raise ValueError(f"{len(tickets)} tickets but {len(labels)} labels: pass one for each")
         run = self._started()
-        learnt = run.tell(list(zip(tickets, labels, strict=True)))
+        learnt = run.tell(paired(tickets, labels))
         self._unbind_if_moved(run)
         return learnt
 

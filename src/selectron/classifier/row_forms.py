@@ -102,10 +102,10 @@ def _sparse(x: Any, d: int) -> tuple[Vector, Indices]:
 
 def as_table(x: Any) -> Any:
     """Return a row as a table of one row."""
-    if hasattr(x, "tocsr"):
-        return x if x.ndim == 2 else x.reshape(1, -1)
-    row = np.asarray(x)
-    return row[np.newaxis] if row.ndim == 1 else row
+    row: Any = x if hasattr(x, "tocsr") else np.asarray(x)
+    if row.ndim == 0 or (row.ndim > 1 and row.shape[0] != 1):
+        raise ValueError(f"one row is wanted, got an array of shape {row.shape}: pass a 1D array")
+    return row.reshape(1, -1) if row.ndim == 1 else row
 
 
 def numbers_and_columns(row: Rows) -> tuple[Vector, Any]:

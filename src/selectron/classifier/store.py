@@ -18,7 +18,6 @@ from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Rules, Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
-from selectron.files import DamagedFile as DamagedFile
 from selectron.files import Format, read_file, write_file
 from selectron.spec import Spec
 

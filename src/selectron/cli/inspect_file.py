@@ -43,7 +43,7 @@ def about_learner(path: Path) -> dict[str, Any]:
         "scaling": str(rules.scaling),
         "update": str(rules.update),
         "query": str(rules.query),
-        **about_run(run, int(state.update.n_updates)),
+        **about_run(run, sum(int(each.state.update.n_updates) for each in run.machines)),
         "query state": state.query._asdict(),
     }
 

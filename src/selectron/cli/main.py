@@ -67,7 +67,7 @@ COMMANDS = {
         "inspect_file",
         "add_inspect",
         "inspect_file",
-        "describe a saved learner",
+        "describe a saved learner, tracker or experts",
         ["selectron inspect model.selectron"],
     ),
     "power": Command(

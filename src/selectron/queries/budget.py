@@ -89,6 +89,9 @@ class Budget(QueryRule):
         rate = 0.0 if self.rate is None else float(self.rate)
         return BudgetState(self.query.begin(d), self.labels, horizon, rate, 0.0, 0, 0)
 
+    def many(self, d: int, n_classes: int) -> "BudgetState":
+        return self.begin(d)._replace(rule=self.query.many(d, n_classes))
+
 
 class BudgetState(NamedTuple):
     rule: Any

@@ -13,7 +13,6 @@ from selectron.classifier.run import NO_FORECASTS, Run
 from selectron.classifier.seeds import seed_of
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Rows
-from selectron.tracking.answers import paired
 from selectron.tracking.machines import begin_machine, read_query
 from selectron.tracking.store import save
 
@@ -84,10 +83,6 @@ class TrackingClassifier(SelectiveClassifier):
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
         return self._started().labels.names(self._margins(as_table(x), exact=True))[0]
-
-    def tell(self, tickets: Any, labels: Any) -> int:
-        """Teach answers to questions of `ask`, as in `SelectiveClassifier`; return how many."""
-        return self._started().tell(paired(tickets, labels))
 
     def ask_one(self, x: Any) -> Ask:
         """Play a round on one row: predict, and say whether its label is worth asking for."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.classifier import Ask
+from selectron.classifier.run import Ask
 
 
 def paired(tickets: Any, labels: Any) -> list[tuple[Any, Any]]:
