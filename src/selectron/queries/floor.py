@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
+from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
 from selectron.queries.auto import Auto
 from selectron.queries.budget import Budget
 from selectron.spec import QueryRule, Range
@@ -54,6 +54,9 @@ class Floor(QueryRule):
     def begin(self, d: int) -> "FloorState":
         return FloorState(self.query.begin(d), float(self.explore))
 
+    def many(self, d: int, n_classes: int) -> "FloorState":
+        return FloorState(self.query.many(d, n_classes), float(self.explore))
+
 
 class FloorState(NamedTuple):
     rule: Any
@@ -68,6 +71,11 @@ def floor_probability(query: FloorState, x: Row, forecast: Forecast) -> float:
 @advance.of(FloorState)
 def floor_advance(query: FloorState, forecast: Forecast, asked: bool) -> FloorState:
     return FloorState(advance(query.rule, forecast, asked), query.explore)
+
+
+@meet.of(FloorState)
+def floor_meet(query: FloorState, k: int, n_classes: int) -> FloorState:
+    return FloorState(meet(query.rule, k, n_classes), query.explore)
 
 
 @observe.of(FloorState)
