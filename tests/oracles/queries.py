@@ -253,7 +253,7 @@ class Capped(Query):
             return
         mistaken = y * forecast.margin <= 0
         if mistaken and self.late:
-            self.q, self.qr = self.q * exp(0.55), self.qr * exp(0.55)
+            self.q, self.qr = self.q * exp(0.55), max(self.q, self.qr) * exp(0.55)
         else:
             share = self.share(abs(forecast.margin) / forecast.unit)
             self.q *= exp(share * (0.55 if mistaken else -0.45))

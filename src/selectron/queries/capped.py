@@ -28,9 +28,9 @@ class Capped(QueryRule):
     The first balances itself: a mistake widens it, a right answer narrows it, silence widens it.
     The second holds the share of questions at a tenth: with many classes nearly every early answer
     is a mistake, and the first alone would ask nearly every row. A mistake on a class that has had
-    few labels widens both. Labels that only the floor asked for move neither. Until two classes are
-    known every row is asked, after 20 labels of one class one in ten; and while as many answers are
-    waited for as have come, 20 at least, only the floor asks.
+    few labels widens both, and lifts the second to the first. Labels that only the floor asked for
+    move neither. Until two classes are known every row is asked, after 20 labels of one class one
+    in ten; and while as many answers are waited for as have come, 20 at least, only the floor asks.
 
     Parameters
     ----------
@@ -181,7 +181,8 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
     missed = y * forecast.margin <= 0.0
     if thresholds.balanced > 0.0 and missed and query.late:
         factor = exponential(STEP * (1.0 - RHO))
-        thresholds = Thresholds(factor * thresholds.balanced, factor * thresholds.tracked)
+        balanced, tracked = thresholds  # the cap is lifted as far as the other threshold
+        thresholds = Thresholds(factor * balanced, factor * max(balanced, tracked))
     elif thresholds.balanced > 0.0:
         share = rule_share(query, thresholds, certainty(forecast))
         factor = exponential(share * STEP * ((1.0 if missed else 0.0) - RHO))

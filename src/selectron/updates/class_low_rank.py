@@ -15,6 +15,7 @@ from selectron.updates.covariance import SLACK, positive_root
 from selectron.updates.known_classes import lead_of_known, one_sided_residual, weight_of
 from selectron.updates.low_rank import plain_sum, project
 from selectron.updates.prototypes import frobenius
+from selectron.updates.two_prototypes import distance_between, separation
 
 
 class ClassLowRankState(NamedTuple):
@@ -178,3 +179,8 @@ def class_low_rank_learn(
 @hypothesis.of(ClassLowRankState)
 def class_low_rank_hypothesis(update: ClassLowRankState) -> Matrix:
     return update.prototypes
+
+
+@separation.of(ClassLowRankState)
+def class_low_rank_separation(update: ClassLowRankState) -> float:
+    return distance_between(update.prototypes)

@@ -14,7 +14,7 @@ from selectron.updates.class_low_rank import ClassLowRankState, fresh_class_low_
 from selectron.updates.covariance import SLACK, Covariance, positive_root, shared_covariance
 from selectron.updates.known_classes import lead_of_known, one_sided_residual, weight_of
 from selectron.updates.prototypes import frobenius
-from selectron.updates.two_prototypes import TwoPrototypesState
+from selectron.updates.two_prototypes import TwoPrototypesState, distance_between, separation
 
 FULL = 0
 
@@ -115,3 +115,8 @@ def class_ridge_learn(
 @hypothesis.of(ClassRidgeState)
 def class_ridge_hypothesis(update: ClassRidgeState) -> Matrix:
     return update.covariance.weights
+
+
+@separation.of(ClassRidgeState)
+def class_ridge_separation(update: ClassRidgeState) -> float:
+    return distance_between(update.covariance.weights)

@@ -3,7 +3,7 @@
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
-from selectron.dispatch import helper
+from selectron.dispatch import Verb, helper
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.root import root
 from selectron.numeric.rows import Row
@@ -23,6 +23,11 @@ class TwoPrototypesState(NamedTuple):
     classes: Any  # a state for many classes, of which there are two
     norm: float
     n_updates: int
+
+
+@Verb
+def separation(classes: Any) -> float:
+    """Return how far the two prototypes of a state are apart."""
 
 
 @helper
@@ -76,7 +81,7 @@ def two_prototypes_learn(
     update: TwoPrototypesState, x: Row, y: float, forecast: Forecast
 ) -> TwoPrototypesState:
     classes = learn(update.classes, x, 1.0 if y > 0.0 else 0.0, of_classes(forecast))
-    return TwoPrototypesState(classes, distance_between(hypothesis(classes)), update.n_updates + 1)
+    return TwoPrototypesState(classes, separation(classes), update.n_updates + 1)
 
 
 @hypothesis.of(TwoPrototypesState)
