@@ -35,14 +35,18 @@ def run(seeds: int | None, tick: Callable[[], Any]) -> dict[str, Any]:
     """Run every learner on the same streams; `seeds` is how many of them."""
     require_files()
     jobs = _jobs(seeds or RUNS)
-    found = list(zip(jobs, in_processes(work, jobs, tick), strict=True))
-    names = dict.fromkeys(job.learner for job in jobs if isinstance(job, Job))
+    return summary(list(zip(jobs, in_processes(work, jobs, tick), strict=True)))
+
+
+def summary(found: list[tuple[Job | LateJob, list[int | None]]]) -> dict[str, Any]:
+    """Return a cell for every learner, problem and error, and the rows of the late classes."""
+    runs = [(job, done) for job, done in found if isinstance(job, Job)]
+    names = dict.fromkeys(job.learner for job, _ in runs)
     cells = [
-        _cell(name, k, error, [done[i] for job, done in found if job[:2] == (name, k)])
+        _cell(name, k, error, [done[i] for job, done in runs if job[:2] == (name, k)])
         for name in names
         for k, problem in enumerate(PROBLEMS)
         for i, error in enumerate(problem.errors)
-        if any(job[:2] == (name, k) for job in jobs)
     ]
     late = [rows for job, done in found if isinstance(job, LateJob) for rows in done]
     missing = [] if PEER in names else [PEER]

@@ -35,7 +35,7 @@ class Stream(NamedTuple):
 
 def _pixels(file: str) -> tuple[Matrix, Classes]:
     pixels, classes = read_pixels(file)
-    return pixels, classes.astype(np.int64)
+    return pixels.astype(np.float32), classes.astype(np.int64)
 
 
 def _mnist() -> tuple[Matrix, Classes]:

@@ -1,5 +1,7 @@
 """Classes that have been named by a label: only these compete, and rare ones weigh more."""
 
+import numpy as np
+
 from selectron.dispatch import helper
 from selectron.numeric.arrays import Vector
 from selectron.updates.prototypes import Lead, lead
@@ -42,4 +44,5 @@ def weight_of(label: int, counts: Vector) -> float:
     for k in range(len(counts)):
         known += counts[k] > 0.0 or k == label
         labels += counts[k]
-    return min(max(labels / known / (counts[label] + 1.0), 1.0), MOST_WEIGHT)
+    scarcity = np.float64(labels / known / (counts[label] + 1.0))
+    return min(max(scarcity, 1.0), MOST_WEIGHT)
