@@ -247,7 +247,12 @@ def quietly(kernel: Kernel) -> Kernel:
     return call
 
 
+def kinds_of(state: Any) -> list[type]:
+    """List the type of a state and of those within it: a rule may hold another."""
+    within = [kind for field in state if isinstance(field, tuple) for kind in kinds_of(field)]
+    return [type(state), *within]
+
+
 def rules_digest(learner: Learner) -> str:
     """Hash all code that a kernel for this learner is made of."""
-    kinds = (type(state) for state in learner)
-    return digest(*kinds, Dense, Csr, DenseRow, SparseRow, kernel=__name__)
+    return digest(*kinds_of(learner)[1:], Dense, Csr, DenseRow, SparseRow, kernel=__name__)

@@ -12,9 +12,9 @@ from tests.experiments.digits import write_digits
 def folder(tmp_path, monkeypatch):
     write_digits(tmp_path)
     monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
-    ocr_problems._read.cache_clear()
+    ocr_problems.read_pixels.cache_clear()
     yield tmp_path
-    ocr_problems._read.cache_clear()
+    ocr_problems.read_pixels.cache_clear()
 
 
 @pytest.mark.parametrize("digits", PROBLEMS, ids=lambda digits: digits.name)

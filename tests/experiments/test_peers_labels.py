@@ -83,9 +83,9 @@ def test_the_svm_asks_for_the_row_nearest_to_it():
 def test_a_problem_by_a_peer(tmp_path, monkeypatch):
     write_digits(tmp_path)
     monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
-    ocr_problems._read.cache_clear()
+    ocr_problems.read_pixels.cache_clear()
     reached = run_peer(PeerJob(POOL, 2, 1))
-    ocr_problems._read.cache_clear()
+    ocr_problems.read_pixels.cache_clear()
     assert len(reached) == 10
     assert all(2 <= labels <= 54 for labels in reached)
 

@@ -36,9 +36,9 @@ def folder(tmp_path_factory):
     write_digits(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SELECTRON_DATA", str(folder))
-        ocr_problems._read.cache_clear()
+        ocr_problems.read_pixels.cache_clear()
         yield folder
-    ocr_problems._read.cache_clear()
+    ocr_problems.read_pixels.cache_clear()
 
 
 @pytest.fixture(scope="module")

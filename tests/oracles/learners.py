@@ -239,6 +239,38 @@ class HalfStep(Learner):
             self.n_updates += 1
 
 
+class ClassRidge(Learner):
+    """A prototype a class, least squares on 0/1 targets, one-sided, rare classes weigh more."""
+
+    def __init__(self, d, rank=0):
+        super().__init__(d)
+        self.rows = np.zeros((2, d))
+        self.A_inv = np.eye(d)
+        self.rank = rank or np.inf
+        self.named = []
+
+    def forecast(self, x):
+        variance = x @ self.A_inv @ x
+        return forecast_of(self.weights @ x, np.sqrt(variance), length(self.weights), variance)
+
+    def learn(self, x, y):
+        label = int(y > 0)
+        target = np.array([1 - label, label])
+        residuals = np.where(
+            target, np.maximum(1 - self.rows @ x, 0), -np.maximum(self.rows @ x, 0)
+        )
+        self.named.append(label)
+        usual = len(self.named) / len(set(self.named))
+        weight = np.clip(usual / self.named.count(label), 1, 4)
+        g = self.A_inv @ x
+        share = weight / (1 + weight * (x @ g))
+        self.rows = self.rows + share * np.outer(residuals, g)
+        if self.n_updates < self.rank:
+            self.A_inv = self.A_inv - share * np.outer(g, g)
+        self.weights = self.rows[1] - self.rows[0]
+        self.n_updates += 1
+
+
 class Probit(Learner):
     """A Gaussian belief about the separator, moments matched at every label."""
 

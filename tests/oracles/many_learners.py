@@ -183,3 +183,42 @@ class Ridge(_SecondOrder):
     def learn(self, x, label):
         self.V[label] += x
         self.take(x)
+
+
+class ClassRidge(Learner):
+    """Weighted least squares on 0/1 targets, one-sided; only classes that a label named compete.
+
+    With a rank A⁻¹ takes the directions of the first labels only.
+    """
+
+    def __init__(self, d, n_classes, rank=0):
+        super().__init__(d, n_classes)
+        self.A_inv = np.eye(d)
+        self.rank = rank or np.inf
+        self.named = []
+
+    def scores(self, x):
+        scores = self.weights @ x
+        if self.named:
+            others = [k for k in range(len(scores)) if k not in self.named]
+            scores[others] = scores[self.named].min() - 1
+        return scores
+
+    def variance(self, x):
+        return float(x @ self.A_inv @ x)
+
+    def unit(self, x):
+        return np.sqrt(self.variance(x))
+
+    def learn(self, x, label):
+        residuals = np.minimum(-(self.weights @ x), 0.0)
+        residuals[label] = max(1 - self.weights[label] @ x, 0.0)
+        self.named.append(label)
+        usual = len(self.named) / len(set(self.named))
+        weight = np.clip(usual / self.named.count(label), 1, 4)
+        g = self.A_inv @ x
+        share = weight / (1 + weight * (x @ g))
+        self.weights = self.weights + share * np.outer(residuals, g)
+        if self.n_updates < self.rank:
+            self.A_inv = self.A_inv - share * np.outer(g, g)
+        self.n_updates += 1

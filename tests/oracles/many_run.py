@@ -24,6 +24,7 @@ def run(learner, query, X, labels, coins):
         asked[t] = coins[t] < odds[t]
         query.advance(forecast, bool(asked[t]))
         if asked[t]:
+            query.meet(int(labels[t]))
             query.observe(X[t], forecast, 1.0 if forecast.best == labels[t] else -1.0)
             learner.learn(X[t], int(labels[t]))
     return Record(margins, predicted, odds, asked, learner)

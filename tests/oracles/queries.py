@@ -1,7 +1,7 @@
 """Query rules as the papers print them.
 
 Each round: `probability(x, forecast)` once, then `advance(forecast, asked)`, and for a round that
-was asked `observe(x, forecast, y)` when its label is known.
+was asked `meet(class)` and `observe(x, forecast, y)` when its label is known.
 """
 
 from math import exp, sqrt
@@ -11,6 +11,9 @@ from tests.oracles.learners import length
 
 class Query:
     def advance(self, forecast, asked):
+        pass
+
+    def meet(self, k):
         pass
 
     def observe(self, x, forecast, y):
@@ -204,6 +207,58 @@ class Auto(Query):
         self.seen[float(y)] += 1
 
 
+class Capped(Query):
+    """The threshold of the default for many classes, under a second one that holds a rate."""
+
+    def __init__(self, explore=0.005):
+        self.floor = explore
+        self.q = self.qr = None
+        self.t = self.labels = 0
+        self.seen = {}
+        self.late = False
+
+    def by_rule(self, s):
+        e = min(self.q, self.qr)
+        return e**2 / (e**2 + s**2)
+
+    def share(self, s):
+        return min(1.0, self.by_rule(s) / self.floor) if self.floor else 1.0
+
+    def probability(self, x, forecast):
+        if len(self.seen) < 2:
+            return 1.0 if self.labels < 20 else max(0.1, self.floor)
+        s = abs(forecast.margin) / forecast.unit
+        if self.q is None:
+            self.q = self.qr = max(s / 2, 1e-6)
+        return max(self.by_rule(s), self.floor)
+
+    def advance(self, forecast, asked):
+        self.t += 1
+        if self.q is None:
+            return
+        spent = self.share(abs(forecast.margin) / forecast.unit) if asked else 0.0
+        if not asked:
+            self.q *= 1 + 4 / self.t
+        self.qr = min(self.qr * exp(0.2 * (0.1 - spent)), 4 * self.q)
+        self.q = min(self.q, 4 * self.qr)
+
+    def meet(self, k):
+        self.labels += 1
+        share = self.labels / len(self.seen) if self.seen else self.labels
+        self.late = self.seen.get(k, 0) < min(10, 0.2 * share)
+        self.seen[k] = self.seen.get(k, 0) + 1
+
+    def observe(self, x, forecast, y):
+        if self.q is None:
+            return
+        mistaken = y * forecast.margin <= 0
+        if mistaken and self.late:
+            self.q, self.qr = self.q * exp(0.55), max(self.q, self.qr) * exp(0.55)
+        else:
+            share = self.share(abs(forecast.margin) / forecast.unit)
+            self.q *= exp(share * (0.55 if mistaken else -0.45))
+
+
 class Budget(Query):
     """Another rule within a budget: a line to keep to, and the least certain rows to fill up."""
 
@@ -256,6 +311,9 @@ class Budget(Query):
         self.t += 1
         self.n += asked
 
+    def meet(self, k):
+        self.query.meet(k)
+
     def observe(self, x, forecast, y):
         self.query.observe(x, forecast, y)
 
@@ -271,6 +329,9 @@ class Floor(Query):
 
     def advance(self, forecast, asked):
         self.query.advance(forecast, asked)
+
+    def meet(self, k):
+        self.query.meet(k)
 
     def observe(self, x, forecast, y):
         if self.query.probability(x, forecast) >= self.explore:

@@ -26,6 +26,7 @@ def run(learner, query, X, y, coins):
         query.advance(forecast, bool(asked[t]))
         mistakes[t] = (1 if forecast.margin > 0 else -1) != y[t]
         if asked[t]:
+            query.meet(int(y[t] > 0))
             query.observe(X[t], forecast, y[t])
             learner.learn(X[t], y[t])
     return Record(margins, probabilities, asked, mistakes, learner)

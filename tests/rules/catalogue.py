@@ -16,6 +16,8 @@ UPDATES = {
     "pa-ii": updates.PassiveAggressive(C=0.4, squared=True),
     "arow": updates.Arow(r=0.8),
     "ridge": updates.Ridge(a=0.7),
+    "class-ridge": updates.ClassRidge(),
+    "low-rank-class-ridge": updates.ClassRidge(rank=5),
     "half-step": updates.HalfStep(rate=0.4),
     "probit": updates.Probit(),
     "low-rank-probit": updates.Probit(rank=5),
@@ -33,6 +35,7 @@ QUERIES = {
     "balanced-from-one": queries.Balanced(rho=0.3, step=0.3, leak=1.0, start=1.0),
     "rate-tracking": queries.RateTracking(rate=0.3),
     "auto": queries.Auto(explore=0.05),
+    "capped": queries.Capped(explore=0.05),
     "floor": queries.Floor(queries.Balanced(rho=0.3, step=0.5), explore=0.1),
     "budget": queries.Budget(queries.Margin(b=0.1), total=30, horizon=80),
 }

@@ -26,7 +26,8 @@ COINS = coins(5, 0, N)
 MANY = {name: rule for name, rule in UPDATES.items() if has_many_form(rule)}
 ALL_PAIRS = [(update, query) for update in MANY for query in QUERIES]
 SPREAD = [(update, "margin") for update in MANY] + [("ridge", "balanced"), ("perceptron", "auto")]
-FEW = [("ballseptron", "margin"), ("ridge", "balanced")]
+SPREAD += [("class-ridge", "capped"), ("low-rank-class-ridge", "capped")]
+FEW = [("ballseptron", "margin"), ("ridge", "balanced"), ("class-ridge", "capped")]
 
 
 def stream(dtype=np.float64, seed=0):

@@ -35,7 +35,7 @@ def run_with(*arguments, **settings):
 def test_the_rules_with_a_form_for_many_classes():
     assert {type(rule).__name__ for rule in MANY.values()} == {
         "Perceptron", "Ballseptron", "PassiveAggressive", "SecondOrder", "Ridge", "HalfStep",
-        "Reflection",
+        "Reflection", "ClassRidge",
     }  # fmt: skip
 
 

@@ -2,14 +2,14 @@
 
 from typing import Any, NamedTuple
 
-from selectron.queries import Auto, Balanced
+from selectron.queries import Auto, Capped
 from selectron.scalings import Automatic, Intercept, Raw, Text
 from selectron.spec import QueryRule, Scaling, UpdateRule
-from selectron.updates import HalfStep, Probit, Ridge
+from selectron.updates import ClassRidge, Probit
 
 # Up to this width the default keeps a d x d matrix (128 MB at this one), beyond it some directions.
 WIDEST_MATRIX = 4096
-MOST_DIRECTIONS = 64
+MOST_DIRECTIONS, MOST_OF_CLASSES = 64, 100
 MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
 # Sparse rows up to this width are spread out; wider ones never are.
 WIDEST_SPREAD = 256
@@ -60,14 +60,14 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
             scaling = Intercept() if fit_intercept else Raw()
     if update is None:
         whole = d <= WIDEST_MATRIX and scaling.WRITTEN_OUT
-        update = _many_update(whole) if n_classes > 2 else _two_update(whole, d)
+        update = _many_update(whole, d, n_classes) if n_classes > 2 else _two_update(whole, d)
     if not (scaling.WRITTEN_OUT or update.by_products):
         raise ValueError(
             f"{scaling.label} never writes a row out, which {update.label} needs: choose an update "
             "rule such as Probit(rank=64), HalfStep() or Perceptron(), or another scaling"
         )
     if query is None:
-        query = Balanced() if n_classes > 2 else Auto()
+        query = Capped() if n_classes > 2 else Auto()
     return Rules(scaling, update, query)
 
 
@@ -76,11 +76,11 @@ _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
 
 
 def _two_update(whole: bool, d: int) -> UpdateRule:
-    return Probit() if whole else Probit(rank=_rank(d))
+    return Probit() if whole else Probit(rank=_rank(d, MOST_DIRECTIONS))
 
 
-def _many_update(whole: bool) -> UpdateRule:
-    return Ridge() if whole else HalfStep()
+def _many_update(whole: bool, d: int, n_classes: int) -> UpdateRule:
+    return ClassRidge() if whole else ClassRidge(rank=_rank(d, MOST_OF_CLASSES, n_classes))
 
 
 def _warmup(rows: int | None) -> int:
@@ -88,6 +88,6 @@ def _warmup(rows: int | None) -> int:
     return 50 if rows is None else max(1, min(50, max(rows // 10, min(10, rows // 2))))
 
 
-def _rank(d: int) -> int:
+def _rank(d: int, most: int, prototypes: int = 0) -> int:
     """Return how many directions fit into memory: a vector or two must, whatever the width."""
-    return max(1, min(MOST_DIRECTIONS, MOST_NUMBERS // (d + 1)))
+    return max(1, min(most, MOST_NUMBERS // (d + 1) - prototypes))

@@ -10,6 +10,7 @@ from selectron.experiments.mon06_pages import FIGURE_2_6, FIGURE_2_7, FIGURE_2_8
 from selectron.experiments.mon06_regret import REGRET
 from selectron.experiments.mon06_table_4_1 import TABLE_4_1
 from selectron.experiments.mon06_trace import FIGURE_2_9, FIGURE_2_10, FIGURE_2_11
+from selectron.experiments.multiclass import MULTICLASS
 from selectron.experiments.peers_labels import PEERS_LABELS
 from selectron.experiments.poller import POLLER
 from selectron.experiments.poller_http import POLLER_HTTP
@@ -36,6 +37,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "mon06-regret": REGRET,
     "mon06-table-4.1": TABLE_4_1,
     "peers-labels": PEERS_LABELS,
+    "multiclass": MULTICLASS,
     "poller": POLLER,
     "poller-http": POLLER_HTTP,
     "power-learned": POWER_LEARNED,

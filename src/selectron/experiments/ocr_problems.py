@@ -77,7 +77,7 @@ def require_files() -> None:
 
 def draw(digits: Digits, seed: int) -> tuple[Sample, Sample]:
     """Return the hold-out for tuning, and the problem itself; they share no row."""
-    pixels, classes = _read(digits.file)
+    pixels, classes = read_pixels(digits.file)
     wanted = digits.positive + digits.negative
     places = np.flatnonzero(np.isin(classes, wanted)) if digits.negative else np.arange(len(pixels))
     places = np.random.default_rng([seed, _number(digits)]).permutation(places)[:MOST_ROWS]
@@ -114,7 +114,7 @@ def _folder() -> Path:
 
 
 @cache
-def _read(file: str) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+def read_pixels(file: str) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
     """Read MNIST's training rows, or all of USPS, as whole numbers from 0 on."""
     with np.load(_folder() / file) as stored:
         if file == "mnist.npz":

@@ -3,6 +3,7 @@
 from selectron.queries.always import Always, Uniform
 from selectron.queries.auto import Auto
 from selectron.queries.budget import Budget
+from selectron.queries.capped import Capped
 from selectron.queries.floor import Floor
 from selectron.queries.halving import Halving
 from selectron.queries.margin import AdaptiveMargin, Margin, SecondOrderMargin
@@ -14,6 +15,7 @@ __all__ = [
     "Auto",
     "Balanced",
     "Budget",
+    "Capped",
     "Floor",
     "Halving",
     "Margin",

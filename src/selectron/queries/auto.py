@@ -7,13 +7,13 @@ from selectron.dispatch import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
+from selectron.queries.pace import too_many_wait
 from selectron.queries.threshold import certainty
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
 FLOOR_SHARE, MOST_FLOOR = 0.1, 0.02
 ONE_CLASS_STEP, ONE_CLASS_SHARE, ONE_CLASS_LABELS = 0.5, 0.25, 30.0
-MOST_WAITING = 20
 NO_MARGIN = 1e-12
 
 
@@ -77,9 +77,7 @@ def one_class(query: AutoState) -> bool:
 
 @helper
 def paused(query: AutoState) -> bool:
-    """Tell whether so many answers are waited for that the next question would be a blind one."""
-    n_labels = query.n_negative + query.n_positive
-    return query.n_asked - n_labels - query.n_overdue >= max(MOST_WAITING, n_labels)
+    return too_many_wait(query.n_asked, query.n_overdue, query.n_negative + query.n_positive)
 
 
 @helper

@@ -85,12 +85,15 @@ class Budget(QueryRule):
         return UNLIMITED if self.total is None else float(self.total)
 
     def begin(self, d: int) -> "BudgetState":
-        horizon = 0.0 if self.horizon is None else float(self.horizon)
-        rate = 0.0 if self.rate is None else float(self.rate)
-        return BudgetState(self.query.begin(d), self.labels, horizon, rate, 0.0, 0, 0)
+        return self._around(self.query.begin(d))
 
     def many(self, d: int, n_classes: int) -> "BudgetState":
-        return self.begin(d)._replace(rule=self.query.many(d, n_classes))
+        return self._around(self.query.many(d, n_classes))
+
+    def _around(self, rule: Any) -> "BudgetState":
+        horizon = 0.0 if self.horizon is None else float(self.horizon)
+        rate = 0.0 if self.rate is None else float(self.rate)
+        return BudgetState(rule, self.labels, horizon, rate, 0.0, 0, 0)
 
 
 class BudgetState(NamedTuple):

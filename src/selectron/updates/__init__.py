@@ -2,6 +2,7 @@
 
 from selectron.updates.arow import Arow
 from selectron.updates.ballseptron import Ballseptron
+from selectron.updates.class_ridge import ClassRidge
 from selectron.updates.half_step import HalfStep
 from selectron.updates.passive_aggressive import PassiveAggressive
 from selectron.updates.perceptron import Perceptron
@@ -15,6 +16,7 @@ from selectron.updates.winnow import Winnow
 __all__ = [
     "Arow",
     "Ballseptron",
+    "ClassRidge",
     "HalfStep",
     "PNorm",
     "PassiveAggressive",

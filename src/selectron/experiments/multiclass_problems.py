@@ -1,0 +1,88 @@
+"""Ten classes: digits of three kinds and clothes, each as a stream and rows to judge by."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.experiments.default_families_images import fashion
+from selectron.experiments.ocr_problems import read_pixels
+from selectron.numeric.arrays import Matrix
+
+Classes = NDArray[np.int64]
+
+LONGEST, MOST_LABELS, SEED = 20_000, 1_200, 4
+ABSENT_ROUNDS, ABSENT_CLASSES = 5_000, 2
+
+
+class Problem(NamedTuple):
+    """Where rows come from, how many judge, and the errors to be reached."""
+
+    name: str
+    read: Callable[[], tuple[Matrix, Classes]]
+    n_test: int
+    errors: tuple[float, ...]
+
+
+class Stream(NamedTuple):
+    rows: Matrix
+    classes: Classes
+    test_rows: Matrix
+    test_classes: Classes
+
+
+def _pixels(file: str) -> tuple[Matrix, Classes]:
+    pixels, classes = read_pixels(file)
+    return pixels.astype(np.float32), classes.astype(np.int64)
+
+
+def _mnist() -> tuple[Matrix, Classes]:
+    return _pixels("mnist.npz")
+
+
+def _usps() -> tuple[Matrix, Classes]:
+    return _pixels("usps.npz")
+
+
+@cache
+def _fashion() -> tuple[Matrix, Classes]:
+    X, classes = fashion()
+    return X, classes.astype(np.int64)
+
+
+@cache
+def _digits() -> tuple[Matrix, Classes]:
+    from sklearn.datasets import load_digits  # noqa: PLC0415 - costs half a second
+
+    X, classes = load_digits(return_X_y=True)
+    return X, classes.astype(np.int64)
+
+
+MNIST, USPS, FASHION, DIGITS = PROBLEMS = (
+    Problem("MNIST", _mnist, 2_000, (0.20, 0.15, 0.12)),
+    Problem("USPS", _usps, 2_000, (0.20, 0.15, 0.12, 0.10)),
+    Problem("fashion (dev)", _fashion, 2_000, (0.35, 0.28, 0.24, 0.20)),
+    Problem("digits (dev)", _digits, 500, (0.20, 0.15, 0.10, 0.08)),
+)
+
+
+def draw(problem: Problem, seed: int) -> Stream:
+    """Return a stream in an order of its own, and rows that are not in it."""
+    X, classes = problem.read()
+    order = np.random.default_rng([SEED, seed]).permutation(len(X))
+    test, learnt = np.split(order[: problem.n_test + LONGEST], [problem.n_test])
+    rows = np.ascontiguousarray(X[learnt], dtype=np.float64)
+    return Stream(rows, classes[learnt], X[test].astype(np.float64), classes[test])
+
+
+def draw_late(seed: int) -> tuple[Stream, list[int]]:
+    """Return clothes, two classes of which stay away for 5,000 rounds; and those two."""
+    stream = draw(FASHION, seed)
+    late = np.random.default_rng([SEED, seed, 1]).permutation(10)[:ABSENT_CLASSES]
+    stays_away = np.isin(stream.classes, late)
+    early = np.flatnonzero(~stays_away)[:ABSENT_ROUNDS]
+    rest = np.arange(early[-1] + 1, len(stays_away))
+    order = np.concatenate([early, rest])
+    return stream._replace(rows=stream.rows[order], classes=stream.classes[order]), late.tolist()

@@ -1,0 +1,227 @@
+"""The asking rule of the default for many classes: a balanced threshold under a cap on its rate."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from selectron.dispatch import helper
+from selectron.numeric.arrays import Vector
+from selectron.numeric.elementary import exponential
+from selectron.numeric.rows import Row
+from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
+from selectron.queries.pace import too_many_wait
+from selectron.queries.threshold import certainty
+from selectron.spec import QueryRule, Range
+
+RHO, STEP, LEAK = 0.45, 1.0, 4.0
+CAP, TRACK, APART = 0.1, 0.2, 4.0
+LEAST_THRESHOLD = 1e-6
+LATE_LABELS, LATE_SHARE = 10.0, 0.2
+ONE_CLASS_LABELS = 20
+
+
+@dataclass(frozen=True)
+class Capped(QueryRule):
+    """Ask with the odds e²/(e² + s²) at certainty s, e the lower of two thresholds.
+
+    The first balances itself: a mistake widens it, a right answer narrows it, silence widens it.
+    The second holds the share of questions at a tenth: with many classes nearly every early answer
+    is a mistake, and the first alone would ask nearly every row. A mistake on a class that has had
+    few labels widens both, and lifts the second to the first. Labels that only the floor asked for
+    move neither. Until two classes are known every row is asked, after 20 labels of one class one
+    in ten; and while as many answers are waited for as have come, 20 at least, only the floor asks.
+
+    Parameters
+    ----------
+    explore : float
+        The floor: the least odds of a question, in [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron import SelectiveClassifier
+    >>> from selectron.evaluate import progressive
+    >>> from selectron.queries import Capped
+    >>> from selectron.updates import ClassRidge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((2000, 5))
+    >>> y = (X @ rng.standard_normal((5, 4))).argmax(axis=1)
+    >>> trace = progressive(SelectiveClassifier(ClassRidge(), Capped()), X, y)
+    >>> print(trace.n_asked, round(trace.error, 4))
+    167 0.123
+    """
+
+    explore: float = 0.005
+    RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
+
+    def begin(self, d: int) -> "CappedState":
+        return self.many(d, 2)
+
+    def many(self, d: int, n_classes: int) -> "CappedState":
+        return CappedState(
+            np.zeros(n_classes), Thresholds(0.0, 0.0), float(self.explore), 0, 0, 0, 0, False
+        )
+
+
+class Thresholds(NamedTuple):
+    balanced: float  # 0: not set yet
+    tracked: float
+
+
+class CappedState(NamedTuple):
+    counts: Vector  # labels of each class
+    thresholds: Thresholds
+    explore: float
+    n_rounds: int
+    n_asked: int  # questions, less those that were given up
+    n_overdue: int  # questions whose answers are hardly expected any more
+    n_labels: int
+    late: bool  # the class of the label at hand has had few
+
+
+@helper
+def known_classes(counts: Vector) -> int:
+    known = 0
+    for k in range(len(counts)):
+        known += counts[k] > 0.0
+    return known
+
+
+@helper
+def thresholds_at(now: Thresholds, level: float) -> Thresholds:
+    """Return the thresholds, which the first certainty sets."""
+    if now.balanced > 0.0:
+        return now
+    start = max(level / 2.0, LEAST_THRESHOLD)
+    return Thresholds(start, start)
+
+
+@helper
+def rule_odds(now: Thresholds, level: float) -> float:
+    """Return the odds by the thresholds alone."""
+    lower = min(now.balanced, now.tracked)
+    ratio = level / lower
+    return 1.0 / (1.0 + ratio * ratio)
+
+
+@helper
+def rule_share(query: CappedState, now: Thresholds, level: float) -> float:
+    """Return how much of a question is the rule's own, and not the floor's."""
+    odds = rule_odds(now, level)
+    return odds / max(odds, query.explore)
+
+
+@helper
+def waits(query: CappedState) -> bool:
+    return too_many_wait(query.n_asked, query.n_overdue, query.n_labels)
+
+
+@ask_probability.of(CappedState)
+def capped_probability(query: CappedState, x: Row, forecast: Forecast) -> float:
+    if waits(query):
+        return query.explore
+    if known_classes(query.counts) < 2:
+        return 1.0 if query.n_labels < ONE_CLASS_LABELS else max(CAP, query.explore)
+    if query.thresholds.balanced == 0.0 and not forecast.exact:
+        return 1.0  # this row sets the thresholds
+    level = certainty(forecast)
+    return max(rule_odds(thresholds_at(query.thresholds, level), level), query.explore)
+
+
+@advance.of(CappedState)
+def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> CappedState:
+    n_rounds = query.n_rounds + 1
+    thresholds = query.thresholds
+    # While it waits nobody makes a forecast exact for it.
+    begins = thresholds.balanced == 0.0 and forecast.exact and not waits(query)
+    if known_classes(query.counts) > 1 and (thresholds.balanced > 0.0 or begins):
+        level = certainty(forecast)
+        balanced, tracked = thresholds = thresholds_at(thresholds, level)
+        spent = 0.0
+        if asked:
+            spent = rule_share(query, thresholds, level)
+        else:
+            balanced *= 1.0 + LEAK / n_rounds
+        tracked = min(tracked * exponential(TRACK * (CAP - spent)), APART * balanced)
+        thresholds = Thresholds(min(balanced, APART * tracked), tracked)
+    return CappedState(
+        query.counts,
+        thresholds,
+        query.explore,
+        n_rounds,
+        query.n_asked + asked,
+        query.n_overdue,
+        query.n_labels,
+        query.late,
+    )
+
+
+@meet.of(CappedState)
+def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
+    counts, n_labels = query.counts, query.n_labels + 1
+    usual = n_labels / max(known_classes(counts), 1)
+    late = counts[k] < min(LATE_LABELS, LATE_SHARE * usual)
+    counts[k] += 1.0
+    return CappedState(
+        counts,
+        query.thresholds,
+        query.explore,
+        query.n_rounds,
+        query.n_asked,
+        query.n_overdue,
+        n_labels,
+        late,
+    )
+
+
+@observe.of(CappedState)
+def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> CappedState:
+    thresholds = query.thresholds
+    missed = y * forecast.margin <= 0.0
+    if thresholds.balanced > 0.0 and missed and query.late:
+        factor = exponential(STEP * (1.0 - RHO))
+        balanced, tracked = thresholds  # the cap is lifted as far as the other threshold
+        thresholds = Thresholds(factor * balanced, factor * max(balanced, tracked))
+    elif thresholds.balanced > 0.0:
+        share = rule_share(query, thresholds, certainty(forecast))
+        factor = exponential(share * STEP * ((1.0 if missed else 0.0) - RHO))
+        thresholds = Thresholds(factor * thresholds.balanced, thresholds.tracked)
+    return CappedState(
+        query.counts,
+        thresholds,
+        query.explore,
+        query.n_rounds,
+        query.n_asked,
+        query.n_overdue,
+        query.n_labels,
+        query.late,
+    )
+
+
+@expire.of(CappedState)
+def capped_expire(query: CappedState, n: int) -> CappedState:
+    return CappedState(
+        query.counts,
+        query.thresholds,
+        query.explore,
+        query.n_rounds,
+        query.n_asked - n,
+        query.n_overdue,
+        query.n_labels,
+        query.late,
+    )
+
+
+@overlook.of(CappedState)
+def capped_overlook(query: CappedState, n: int) -> CappedState:
+    return CappedState(
+        query.counts,
+        query.thresholds,
+        query.explore,
+        query.n_rounds,
+        query.n_asked,
+        n,
+        query.n_labels,
+        query.late,
+    )

@@ -1,0 +1,121 @@
+"""The capped threshold: its rate, its floor, a late class, late answers, one class only."""
+
+from math import exp
+
+import numpy as np
+import pytest
+
+from selectron.numeric.coins import coins
+from selectron.numeric.rows import DenseRow
+from selectron.protocol import (
+    ManyForecast,
+    advance,
+    ask_probability,
+    expire,
+    meet,
+    observe,
+    overlook,
+)
+from selectron.queries import Budget, Capped, Floor
+
+ROW = DenseRow(np.array([1.0]))
+RIGHT, WRONG = 1.0, -1.0
+
+
+def at(certainty):
+    return ManyForecast(certainty, 1.0, 1.0, 1.0, True, 0, 1)
+
+
+def told(query, forecast, k, verdict):
+    return observe(meet(advance(query, forecast, True), k, 4), ROW, forecast, verdict)
+
+
+def begun(explore=0.005, certainty=2.0):
+    """Two classes known, and the thresholds set by a row of this certainty."""
+    query = Capped(explore=explore).many(1, 4)
+    for k in (0, 1):
+        assert ask_probability(query, ROW, at(1.0)) == 1.0
+        query = told(query, at(1.0), k, WRONG)
+    assert query.thresholds == (0.0, 0.0)
+    return advance(query, at(certainty), False)
+
+
+def test_the_first_certainty_sets_both_thresholds():
+    query = begun()
+    balanced, tracked = query.thresholds  # the third round leaks, and the cap opens a little
+    assert tracked == pytest.approx(1.0 * exp(0.2 * 0.1))
+    assert balanced == pytest.approx(1.0 * (1 + 4 / 3))
+    e = min(balanced, tracked)
+    assert ask_probability(query, ROW, at(e)) == pytest.approx(0.5)
+    assert ask_probability(query, ROW, at(3 * e)) == pytest.approx(0.1)
+    assert ask_probability(query, ROW, at(1e6)) == 0.005
+
+
+def test_where_every_answer_is_wrong_one_row_in_ten_is_asked():
+    query, rng = begun(), np.random.default_rng(0)
+    n_asked = 0
+    for coin in coins(1, 0, 5000):
+        forecast = at(rng.random())
+        if coin < ask_probability(query, ROW, forecast):
+            query = told(query, forecast, n_asked % 4, WRONG)
+            n_asked += 1
+        else:
+            query = advance(query, forecast, False)
+    assert n_asked / 5000 == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_label_that_only_the_floor_asked_for_hardly_moves_the_threshold():
+    query = begun(explore=0.05)
+    rule = ask_probability(begun(explore=0.0), ROW, at(200.0))
+    then = observe(meet(query, 0, 4), ROW, at(200.0), RIGHT).thresholds
+    assert then.balanced == pytest.approx(query.thresholds.balanced * exp(-0.45 * rule / 0.05))
+    near = observe(meet(query, 0, 4), ROW, at(0.1), RIGHT).thresholds
+    assert near.balanced == pytest.approx(query.thresholds.balanced * exp(-0.45))
+
+
+def test_a_mistake_on_a_class_with_few_labels_opens_both_thresholds():
+    query = begun()
+    for _ in range(30):
+        query = told(query, at(0.5), 0, RIGHT)
+        query = told(query, at(0.5), 1, RIGHT)
+    opened = observe(meet(query, 2, 4), ROW, at(5.0), WRONG)
+    assert opened.late
+    balanced, tracked = query.thresholds
+    assert opened.thresholds == pytest.approx((exp(0.55) * balanced, exp(0.55) * tracked))
+    capped = query._replace(thresholds=query.thresholds._replace(balanced=3 * tracked))
+    lifted = observe(meet(capped, 3, 4), ROW, at(5.0), WRONG).thresholds
+    assert lifted.tracked == lifted.balanced == pytest.approx(3 * exp(0.55) * tracked)
+    usual = observe(meet(query, 0, 4), ROW, at(5.0), WRONG)
+    assert not usual.late
+    assert usual.thresholds.tracked == query.thresholds.tracked
+    assert observe(meet(query, 3, 4), ROW, at(5.0), RIGHT).thresholds.tracked == (
+        query.thresholds.tracked
+    )
+
+
+def test_late_answers_leave_only_the_floor():
+    query = begun(explore=0.01)
+    for _ in range(20):
+        assert ask_probability(query, ROW, at(0.0)) == 1.0
+        query = advance(query, at(0.0), True)
+    assert ask_probability(query, ROW, at(0.0)) == 0.01
+    assert ask_probability(overlook(query, 1), ROW, at(0.0)) == 1.0
+    assert ask_probability(expire(query, 1), ROW, at(0.0)) == 1.0
+
+
+def test_one_class_is_not_asked_about_for_ever():
+    query = Capped().many(1, 4)
+    for _ in range(20):
+        assert ask_probability(query, ROW, at(1.0)) == 1.0
+        query = told(query, at(1.0), 2, RIGHT)
+    assert ask_probability(query, ROW, at(1.0)) == 0.1
+    query = told(query, at(1.0), 1, WRONG)
+    assert ask_probability(query, ROW, at(1.0)) == pytest.approx(0.2)  # s/2 against s
+
+
+@pytest.mark.parametrize("outer", [Floor(Capped(), 0.1), Budget(Capped(), total=50)])
+def test_what_is_around_it_lets_it_know_the_classes(outer):
+    query = outer.many(1, 7)
+    for k in (6, 6, 2):
+        query = told(query, at(1.0), k, WRONG)
+    assert query.rule.counts.tolist() == [0, 0, 1, 0, 0, 0, 2]
