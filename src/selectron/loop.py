@@ -117,7 +117,7 @@ def compiled_pass(bodies: str) -> Kernel:
                 if not forecast.exact and (log.exact or coins[t] < probability):
                     forecast = predict(update, z, forecast)
                     probability = ask_probability(query, z, forecast)
-            if not isfinite(forecast.margin):
+            if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
                 status = NOT_FINITE
                 break
             if log.kept:  # ahead of the label, which may not be there yet
@@ -176,7 +176,7 @@ def compiled_lesson(bodies: str) -> Kernel:
                 update = follow(update, z)
             # The hypothesis has moved since the label was asked: a stale variance would spoil A⁻¹.
             forecast = predict(update, z, glance(update, z))
-            if not isfinite(forecast.margin):
+            if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
                 status = NOT_FINITE
                 break
             then = forecast

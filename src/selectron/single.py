@@ -104,7 +104,8 @@ def compiled_predict(bodies: str) -> Kernel:
             return nan
         scaling, update, _query = unpack(learner, numbers)
         forecast = glance(update, present(scaling, take(layout, values, indices)))
-        return side(forecast) if isfinite(forecast.margin) else nan
+        sound = isfinite(forecast.margin) and isfinite(forecast.variance)
+        return side(forecast) if sound else nan
 
     return quietly(predict_row)
 
@@ -123,7 +124,7 @@ def compiled_learn(bodies: str) -> Kernel:
         z = present(scaling, given)
         forecast = glance(update, z)
         # Look before the statistics of the scaling are touched: a bad row must change nothing.
-        if not isfinite(forecast.margin):
+        if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if fresh and has_statistics(scaling):
             scaling = absorb(scaling, given)
@@ -155,7 +156,7 @@ def compiled_ask(bodies: str) -> Kernel:
         given = take(layout, values, indices)
         z = present(scaling, given)
         forecast = glance(update, z)
-        if not isfinite(forecast.margin):
+        if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if has_statistics(scaling):
             scaling = absorb(scaling, given)

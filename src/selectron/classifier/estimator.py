@@ -243,18 +243,20 @@ class SelectiveClassifier(Hypothesis):
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
-        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
-        return row.predict(x)
+        if x.__class__ is self._row_class:
+            return self._predict_row(x)
+        return None if self._run is None else self._thin(x).predict(x)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
-        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
         try:
-            row.learn(x, y)
+            if x.__class__ is self._row_class:
+                self._learn_row(x, y)
+            else:
+                self._thin(x).learn(x, y)
         except ValueError:
             self._drop_if_empty()
             raise
-        self._bind()
         return self
 
     def save(self, path: str | Path) -> None:

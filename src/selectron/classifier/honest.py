@@ -40,9 +40,10 @@ class Honest(Lifecycle):
         error 0.6 % (0.3 to 2.5 %, 95 % at all times), 635 labels of 6,000 rounds
         """
         if window is not None and window != (self.window or LATER_HALF):
+            made = "without window" if window == LATER_HALF else f"with window={window!r}"
             raise ValueError(
                 f"window={window!r}, but this learner keeps window={self.window or LATER_HALF!r}: "
-                f"make it with SelectiveClassifier(window={window!r})"
+                f"make it {made}"
             )
         return self._ledger().estimate(level, late=window is not None)
 
@@ -64,6 +65,8 @@ class Honest(Lifecycle):
         lines = [f"{run.machine.n_asked:,} labels asked in {run.machine.n_seen:,} rounds"]
         lines.append(f"now: {silence(run)}")
         ledger = run.machine.ledger
+        if ledger is not None:
+            ledger.skip_to(run.machine.n_seen)
         if ledger is None:
             return "\n".join([*lines, "error: unknown; with explore=0.05 it would be estimated"])
         lines.append(f"so far: {ledger.estimate(LEVEL, late=False)}")
@@ -86,10 +89,11 @@ class Honest(Lifecycle):
         return f"{goal.status(late)}; {far}"
 
     def _ledger(self) -> Ledger:
-        ledger = self._started().machine.ledger
+        machine = self._started().machine
+        ledger = machine.ledger
         if ledger is None:
             raise ValueError(
                 "no error can be estimated: the odds of a question have no floor; make the learner "
                 "with explore=0.05, say, to ask at least every twentieth label"
             )
-        return ledger
+        return ledger.caught_up(machine.n_seen)

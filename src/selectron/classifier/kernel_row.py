@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.classifier.inputs import row_values
 from selectron.classifier.one_row import OneRow
 from selectron.classifier.row_forms import Bench, Form
 from selectron.classifier.run import NO_FORECASTS, Ask, Run
@@ -35,7 +36,7 @@ def kernel_row(run: Run, like: Any) -> OneRow:
 
     def learn(x: Any, y: Any) -> None:
         row = row_of(x)
-        code = run.admit(y)
+        code = _admitted(bench, row, y)
         ticket = tickets.answered_by(x, bench.read) if tickets.just_asked is not None else None
         if ticket is not None:
             run.tell([(ticket, y)])
@@ -47,3 +48,11 @@ def kernel_row(run: Run, like: Any) -> OneRow:
         machine.n_asked += 1
 
     return OneRow(predict, ask, learn)
+
+
+def _admitted(bench: Bench, row: Rows, y: Any) -> float:
+    """Return the number of a label; a row that is refused must not leave its class behind."""
+    run = bench.run
+    if not run.labels.knows(y) and not np.isfinite(run.margins(row, exact=True)).all():
+        raise bench.refusal(row_values(row))
+    return run.admit(y)

@@ -34,12 +34,28 @@ class Ledger:
         self.goal = goal
         self.outside = 0
         self.pending: dict[int, float] = {}  # round: the odds with which it was asked
+        self.labels: Any = None  # those of the run: with fewer than two there is nothing to predict
+        self.blind = 0  # 1: the label that is waited for was asked when that was so
         self.many = False  # classes: then there is no precision, and no recall
         self.met_at: int | None = None  # the round at which the goal was met: no question since
 
     @property
     def rounds(self) -> int:
         return self.whole.rounds
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there are two classes to choose from: rounds before that are outside."""
+        return self.labels is None or len(self.labels.classes) > 1
+
+    def check_goal(self) -> None:
+        """Refuse a third class where the goal is about two."""
+        if self.goal is not None:
+            check_many(self.goal)
+
+    def wait(self) -> None:
+        """Remember, for the round that waits for its label, whether there was a choice."""
+        self.blind = int(not self.chooses)
 
     def stretch(self) -> int:
         """Return how many rounds may be played before the next entry."""
@@ -72,8 +88,11 @@ class Ledger:
         if joined_at is not None and len(odds):
             odds, told = odds.copy(), told.copy()
             odds[0], told[0, TWO] = joined_at, NO_CLASS
-        self._reach(first + len(log.asked), int((odds < self.whole.explore).sum()))
-        at = np.flatnonzero(log.asked)
+        inside = odds >= self.whole.explore
+        inside[: self.blind if self.chooses else None] = False
+        self.blind = 0 if len(odds) else self.blind
+        self._reach(first + len(log.asked), int((~inside).sum()))
+        at = np.flatnonzero(log.asked & inside)
         if labels is None:
             self.pending |= dict(zip((first + at).tolist(), odds[at].tolist(), strict=True))
         else:
@@ -85,19 +104,23 @@ class Ledger:
         if self.met_at is not None:
             self.skip_to(self.rounds + 1)
             return
-        if asked:
+        inside = self.chooses and probability >= self.whole.explore
+        if asked and inside:
             self.pending[self.rounds] = probability
-        self._reach(self.rounds + 1, int(probability < self.whole.explore))
+        self._reach(self.rounds + 1, int(not inside))
         self._look()
 
     def answer(self, round_: int, told: Vector, code: float) -> None:
         """Enter the answer to a question that waited."""
-        odds = self.pending.pop(round_)
-        self._add(np.array([round_]), np.array([odds]), told[np.newaxis], np.array([code]))
+        odds = self.pending.pop(round_, None)
+        if odds is not None:  # else the round is outside
+            self._add(np.array([round_]), np.array([odds]), told[np.newaxis], np.array([code]))
 
     def give_up(self, round_: int) -> None:
         """Enter that a question will never be answered."""
-        odds = self.pending.pop(round_)
+        odds = self.pending.pop(round_, None)
+        if odds is None:
+            return
         for evidence in (self.whole, self.recent):
             evidence.forget([round_], [odds])
 
@@ -137,7 +160,7 @@ class Ledger:
         """Return all there is, as plain arrays."""
         waiting = np.array(list(self.pending), np.int64), np.array(list(self.pending.values()))
         state = {
-            "ledger": np.array([self.outside, self.met_at or 0, self.many], np.int64),
+            "ledger": np.array([self.outside, self.met_at or 0, self.many, self.blind], np.int64),
             "pending.rounds": waiting[0],
             "pending.odds": waiting[1],
         }
@@ -154,7 +177,7 @@ class Ledger:
                 parts[owner][part] = value
         self.whole = Evidence.from_state(parts["whole"])
         self.recent = Recent.from_state(parts["recent"])
-        self.outside, met_at, many = (int(n) for n in state["ledger"])
+        self.outside, met_at, many, self.blind = (int(n) for n in state["ledger"])
         self.met_at, self.many = met_at or None, bool(many)
         waiting = state["pending.rounds"].tolist(), state["pending.odds"].tolist()
         self.pending = dict(zip(*waiting, strict=True))
@@ -171,8 +194,8 @@ def with_ledger(
 ) -> tuple[Rules, Ledger | None]:
     """Put a floor under the query rule where the error is to be estimated, and open a ledger."""
     goal = None if stop_when is None else Goal.parse(stop_when)
-    if many and goal is not None and goal.measure != "error":
-        raise ValueError(f"{goal} is about two classes and there are more: a goal is error<=0.05")
+    if many and goal is not None:
+        check_many(goal)
     if explore is None and goal is not None and floor_of_rule(rules.query) == 0.0:
         explore = EXPLORE_TO_STOP
     if explore is not None:
@@ -186,3 +209,8 @@ def with_ledger(
             raise ValueError(f"window={window} is for an estimate of the error: set explore too")
         return rules, None
     return rules, Ledger(floor, window, goal)
+
+
+def check_many(goal: Goal) -> None:
+    if goal.measure != "error":
+        raise ValueError(f"{goal} is about two classes and there are more: a goal is error<=0.05")

@@ -1,7 +1,7 @@
 """From parameters to a run: begun by the first rows, checked against all later ones."""
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, Self
 from warnings import warn
 
 import numpy as np
@@ -32,7 +32,7 @@ from selectron.loop import NOT_FINITE, UNSOUND
 from selectron.numeric.rows import Csr, Rows
 
 # Bound to compiled code: made anew after a copy.
-THIN = ("_one_row", "_row_class", "_bound_to", "predict_one", "learn_one")
+THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
 
 AnyRun = Run | MultilabelRun
 
@@ -55,6 +55,8 @@ class Lifecycle(Parameters):
     predict_one: Any
     learn_one: Any
     _one_row: OneRow  # for rows of the class last seen
+    _predict_row: Any  # two of its three, a look-up nearer
+    _learn_row: Any
     _row_class: type | None = None
     _bound_to: Machine | None = None
 
@@ -115,16 +117,12 @@ class Lifecycle(Parameters):
         if self._row_class is not None and self._bound_to is not run.machine:
             self._unbind()
 
-    def _bind(self) -> None:
-        """Put the thin path where the methods are looked up: a call and two look-ups less."""
-        if self._row_class is not None and self._one_row.swift:
-            self.__dict__["predict_one"] = self._one_row.predict
-            self.__dict__["learn_one"] = self._one_row.learn
-
     def _unbind(self) -> None:
         self._row_class = None
-        for name in ("predict_one", "learn_one"):
-            self.__dict__.pop(name, None)
+
+    def __copy__(self) -> Self:
+        """Return a learner of its own: two that share what they have learnt would spoil it."""
+        return deepcopy(self)
 
     def _owner(self) -> Owner:
         def predict(x: Any) -> Any:
@@ -199,6 +197,7 @@ class Lifecycle(Parameters):
             self._one_row = kernel_row(run, x)
         else:
             self._one_row = one_row(run, x, self._owner())
+        self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         self._bound_to = run.machine
         return self._one_row
 

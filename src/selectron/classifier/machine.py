@@ -86,7 +86,7 @@ class Machine:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take arrays over from a pickle; those mapped from a file are copied, to be changed."""
         self.__dict__.update(state)
-        self.learner = _writable(self.learner)
+        self.learner = _writable(self.learner, {})
 
     @property
     def many(self) -> bool:
@@ -173,6 +173,7 @@ class Machine:
                 ledger.enter(piece.part(0, moved), known, joined_at=joined)
                 if position < stop:
                     self.drawn_at = float(piece.probabilities[moved])
+                    ledger.wait()
                 log.asked[start:position] = piece.asked[:moved][: len(log.asked)]
         self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
         return Stop(position, status)
@@ -252,13 +253,17 @@ class Machine:
         return self.margins(rows, exact=False)
 
 
-def _writable(state: Any) -> Any:
-    fields = [_writable(field) if isinstance(field, tuple) else _own(field) for field in state]
+def _writable(state: Any, copies: dict[int, Any]) -> Any:
+    """Return the state with arrays of its own; one that has two names keeps both."""
+    fields = []
+    for field in state:
+        if isinstance(field, tuple):
+            fields.append(_writable(field, copies))
+        elif isinstance(field, np.ndarray):
+            fields.append(copies.setdefault(id(field), np.array(field)))
+        else:
+            fields.append(field)
     return type(state)(*fields)
-
-
-def _own(field: Any) -> Any:
-    return np.array(field) if isinstance(field, np.ndarray) else field
 
 
 def _arrays(state: Any) -> list[Any]:

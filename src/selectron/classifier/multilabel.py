@@ -4,7 +4,8 @@ All learners toss the same coin, so a row is asked at the odds of the one that w
 answer has all labels of the row, and every learner learns from it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,8 @@ class MultilabelRun:
             self._pass(rows, lambda t: read_sets(_answer(y, t), 1, self.labels)[0])
             return
         flags = read_sets(y, n, self.labels)
-        before = [machine.snapshot() for machine in self.machines]
-        try:
+        with self._all_or_nothing():
             self._pass(rows, lambda t: flags[t])
-        except ValueError:
-            for machine, snapshot in zip(self.machines, before, strict=True):
-                machine.restore(snapshot)
-            raise
 
     def ask(self, rows: Rows) -> Ask:
         self.tickets.just_asked = None
@@ -65,11 +61,12 @@ class MultilabelRun:
         n, first = shape(rows)[0], self.machine.n_seen
         told = np.zeros((n, len(self.machines), 4))
         odds, asked = np.zeros(n), np.zeros(n, bool)
-        for t in range(n):
-            row = part(rows, t, t + 1)
-            told[t], odds[t] = self._look(row)
-            asked[t] = self._coin() < odds[t]
-            self._go_on(row, asked=bool(asked[t]), flags=None)
+        with self._all_or_nothing():
+            for t in range(n):
+                row = part(rows, t, t + 1)
+                told[t], odds[t] = self._look(row)
+                asked[t] = self._coin() < odds[t]
+                self._go_on(row, asked=bool(asked[t]), flags=None)
         tickets = self.tickets.issue(rows, told, odds, asked, first)
         margins = told[:, :, 0].copy()
         return Ask(self.names(margins), margins, odds, asked, tickets)
@@ -85,12 +82,9 @@ class MultilabelRun:
             question = self.tickets.waiting.get(ticket)
             if question is not None:
                 rows = question.rows(self.machine.d)
-                for machine, told, flag in zip(
-                    self.machines, question.forecast, flags, strict=True
-                ):
-                    status = machine.lesson(rows, _sign(flag), told[np.newaxis], fresh=False)
-                    if status != DONE:
-                        raise refusal(machine, rows, Stop(0, status))
+                told = question.forecast
+                with self._all_or_nothing():
+                    self._lesson(rows, flags, told)
                 self.tickets.answer(ticket, self.machine.n_seen)
                 learnt += 1
         return learnt
@@ -121,6 +115,23 @@ class MultilabelRun:
 
     def read(self, y: Any, n: int) -> Any:
         return read_sets(y, n, self.labels)
+
+    def _lesson(self, rows: Rows, flags: Flags, told: Matrix) -> None:
+        for machine, numbers, flag in zip(self.machines, told, flags, strict=True):
+            status = machine.lesson(rows, _sign(flag), numbers[np.newaxis], fresh=False)
+            if status != DONE:
+                raise refusal(machine, rows, Stop(0, status))
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Put everything back if what is done within is refused."""
+        before = [machine.snapshot() for machine in self.machines]
+        try:
+            yield
+        except BaseException:
+            for machine, snapshot in zip(self.machines, before, strict=True):
+                machine.restore(snapshot)
+            raise
 
     def _pass(self, rows: Rows, flags_of: Callable[[int], Flags]) -> None:
         for t in range(shape(rows)[0]):

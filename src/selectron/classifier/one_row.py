@@ -36,7 +36,6 @@ class OneRow(NamedTuple):
     predict: Callable[[Any], Any]
     ask: Callable[[Any], Ask]
     learn: Callable[[Any, Any], Any]
-    swift: bool = False  # whether it may stand in for the methods of the estimator
 
 
 def one_row(run: Run, like: Any, owner: Owner) -> OneRow:
@@ -44,7 +43,7 @@ def one_row(run: Run, like: Any, owner: Owner) -> OneRow:
     bench = Bench.for_rows_like(run, like)
     kind = like.__class__
     predict = _predictor(bench, kind, owner)
-    return OneRow(predict, _asker(bench), _learner(bench, kind, owner, predict), swift=True)
+    return OneRow(predict, _asker(bench), _learner(bench, kind, owner, predict))
 
 
 def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
@@ -73,15 +72,11 @@ def _predictor(bench: Bench, kind: Any, owner: Owner) -> Callable[[Any], Any]:
     side_of = _handed_over(bench, kernel)
 
     def predict_many(x: Any) -> Any:
-        if x.__class__ is not kind:
-            return owner.predict(x)
         return labels.names_by_side[int(side_of(x))]
 
     def predict(x: Any) -> Any:
         # The usual row goes straight to the kernel: one more call is a tenth of the whole, and
         # scipy's `shape` is such a call.
-        if x.__class__ is not kind:
-            return owner.predict(x)
         margin = nan
         if dense:
             if x.dtype is dtype and x.ndim == 1:
@@ -111,8 +106,6 @@ def _learner(
     estimator = owner.estimator
 
     def learn(x: Any, y: Any) -> Any:
-        if x.__class__ is not kind:
-            return owner.learn(x, y)
         try:
             code = labels.codes_by_name[y]
         except (KeyError, TypeError):  # a new class, or not a label at all

@@ -57,6 +57,6 @@ def learn_open(run: Any, rows: Rows, y: Any, log: Log) -> None:
         if stop.status != DONE:
             raise refusal(run.machine, rows, stop)
         run.remember_asked(rows, codes, log)
-    except ValueError:
+    except BaseException:
         run.back_to(before)
         raise

@@ -48,6 +48,8 @@ class Run:
     def __init__(self, machine: Machine, labels: Labels, wishes: Wishes | None = None) -> None:
         self.machine = machine
         self.labels = labels
+        if machine.ledger is not None:
+            machine.ledger.labels = labels
         self.wishes = wishes or Wishes()
         self.tickets = Tickets()
         self.memory = Memory()
@@ -58,7 +60,12 @@ class Run:
         if callable(y):
             consult(self, rows, _oracle(y), log)
         elif not self.labels.complete:
-            consult(self, rows, lambda t: y[t], log)
+            before = self.checkpoint()
+            try:
+                consult(self, rows, lambda t: y[t], log)
+            except BaseException:
+                self.back_to(before)
+                raise
         elif self.labels.open:
             learn_open(self, rows, y, log)
         else:
@@ -90,9 +97,10 @@ class Run:
         self._check_room(labels)
         learnt = 0
         for ticket, label in answers:
-            code = self.admit(label)
             question = self.tickets.waiting.get(int(ticket))
             if question is not None:
+                code = self.admit(label)
+                question = self.tickets.waiting[int(ticket)]  # as it is told to more classes
                 rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
                 self.lesson(rows, np.array([code], self.machine.code_type), told, fresh=False)
                 self.remember(rows, code)
@@ -188,6 +196,8 @@ class Run:
         """Refuse a third class before anything changes if the update rule knows only two."""
         if labels.many and not self.machine.many:
             self.machine.rules_for(self.wishes, len(labels.classes))
+            if self.machine.ledger is not None:
+                self.machine.ledger.check_goal()
 
     def _widen(self, n_classes: int) -> None:
         if self.machine.many:

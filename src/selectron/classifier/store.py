@@ -155,12 +155,16 @@ def _rule(name: str, described: Any) -> Any:
     return kind(**within)
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _plain_params(params: dict[str, Any]) -> dict[str, Any]:
     state = params["random_state"]
     return {
         "fit_intercept": bool(params["fit_intercept"]),
         "random_state": int(state) if isinstance(state, int | np.integer) else None,
-        **{name: params[name] for name in (*HONEST, *SETTINGS) if params[name] is not None},
+        **{name: _plain(params[name]) for name in (*HONEST, *SETTINGS) if params[name] is not None},
     }
 
 

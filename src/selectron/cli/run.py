@@ -16,12 +16,6 @@ def add_run(parser: ArgumentParser) -> None:
     add_data_options(parser)
     parser.add_argument("--rules", default="default", help=f"update+query: {EXAMPLES}")
     parser.add_argument("--save", metavar="FILE", help="write the learner of the last seed")
-    parser.add_argument("--explore", type=float, metavar="P",
-                        help="least odds of a question: the error is then estimated")  # fmt: skip
-    parser.add_argument("--window", type=int, metavar="N",
-                        help="rounds that the estimate of late looks back on")  # fmt: skip
-    parser.add_argument("--stop-when", metavar="GOAL",
-                        help="stop asking once sure of it: error<=0.03, recall>=0.9")  # fmt: skip
     _add_common(parser)
 
 
@@ -38,6 +32,12 @@ def _add_common(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="the first seed [0]")
     parser.add_argument("--intercept", action="store_true", help="learn a constant too")
     add_kernel_options(parser)
+    parser.add_argument("--explore", type=float, metavar="P",
+                        help="least odds of a question: the error is then estimated")  # fmt: skip
+    parser.add_argument("--window", type=int, metavar="N",
+                        help="rounds that the estimate of late looks back on")  # fmt: skip
+    parser.add_argument("--stop-when", metavar="GOAL",
+                        help="stop asking once sure of it: error<=0.03, recall>=0.9")  # fmt: skip
     parser.add_argument("--plot", metavar="FILE", help="draw curves to FILE (.png, .svg, .pdf)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
 

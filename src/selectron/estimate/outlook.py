@@ -20,7 +20,7 @@ class Outlook(NamedTuple):
     @property
     def narrower(self) -> float:
         """By what share the interval is expected to become narrower."""
-        if self.now.high is None or self.then.high is None:
+        if self.now.high is None or self.then.high is None or self.now.high <= self.now.low:
             return 0.0
         return 1.0 - (self.then.high - self.then.low) / (self.now.high - self.now.low)
 
@@ -51,6 +51,8 @@ def outlook(
     >>> print(outlook(evidence))
     100 more labels, in about 3,344 rounds: 0.7 to 5.7 % becomes 0.9 to 5.1 % (15.8 % narrower)
     """
+    if labels < 1:
+        raise ValueError(f"labels must be at least 1, got {labels}")
     tally = evidence.tally(pending)
     if tally.labels == 0:
         raise ValueError("no label yet, so no rate of asking: ask some first")

@@ -63,7 +63,9 @@ class Estimate:
 
     def __str__(self) -> str:
         level = f"{100 * self.level:g} % at all times"
-        if self.error is None or self.high is None:
+        if self.high is not None and not self.rounds:
+            shown = "error unknown: no round so far was drawn for it, "
+        elif self.error is None or self.high is None:
             shown = f"error at least {percent(self.low)} ({level}), {NO_UPPER_END}; "
         else:
             ends = f"{percent(self.low, unit='')} to {percent(self.high)}"
