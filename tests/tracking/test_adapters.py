@@ -7,6 +7,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from selectron import SelectiveClassifier
+from selectron.classifier.labels import Labels
 from selectron.queries import Always, Uniform
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ForgettingRidge, TrackingClassifier, follow
@@ -100,7 +101,7 @@ def test_our_own_classifiers_learn_every_label_that_is_asked(stream):
 
 @pytest.mark.parametrize("first", [-1, 1])
 def test_whichever_class_comes_first(first):
-    member = adapt(Perceptron())
+    member = adapt(Perceptron(), Labels())
     member.learn(np.array([1.0, 0.0]), float(first))
     assert np.sign(member.margins(np.array([[1.0, 0.0]]))[0]) == first
 

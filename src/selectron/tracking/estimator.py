@@ -29,9 +29,10 @@ class TrackingClassifier(SelectiveClassifier):
     ----------
     learners : list, optional
         Update rules of `selectron` (then one compiled loop runs them all), classifiers with
-        `partial_fit` and `decision_function` or `predict`, or River's with `learn_one`. By default
-        ridge regressions of three memories and one that begins anew every 400 labels, a Perceptron
-        and a half-step. Those given are copied, never changed.
+        `partial_fit` and `decision_function` or `predict`, River's with `learn_one`, or fitted
+        ones that only predict, which are never taught. By default ridge regressions of three
+        memories and one that begins anew every 400 labels, a Perceptron and a half-step. Those
+        given are copied, never changed.
     experts : mixture, optional
         One of `selectron.experts`, for as many experts as there are learners; copied too. By
         default Learn-α, with the optimal switching rates for 2,000 labels up to 1/2.
@@ -155,5 +156,6 @@ class TrackingClassifier(SelectiveClassifier):
             read_query(self.query),
             self.eta,
             (shape(rows)[1], rows.values.dtype, seed_of(self.random_state)),
+            labels.only_two(),
         )
-        return Run(machine, labels.only_two())
+        return Run(machine, labels)

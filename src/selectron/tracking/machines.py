@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.classifier.labels import Labels
 from selectron.classifier.rules import Rules
 from selectron.scalings import Raw
 from selectron.spec import QueryRule
@@ -21,6 +22,7 @@ def begin_machine(
     query: QueryRule,
     eta: float | None,
     setting: tuple[int, np.dtype[Any], int],
+    labels: Labels,
 ) -> CrewMachine | PlainMachine:
     """Return a machine at its start; `setting` is width, type of float, and seed."""
     committee = read_committee(learners)
@@ -29,7 +31,7 @@ def begin_machine(
     rules = Rules(Raw(), committee, query)
     if committee.all_rules:
         return CrewMachine(rules, mixture, *setting)
-    members = [adapt(learner) for learner in committee.learners]
+    members = [adapt(learner, labels) for learner in committee.learners]
     return PlainMachine(rules, mixture, members, *setting)
 
 

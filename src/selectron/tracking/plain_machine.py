@@ -15,7 +15,7 @@ from selectron.numeric.arrays import Matrix, Signs, Vector
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Csr, DenseRow, Rows
 from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
-from selectron.tracking.adapters import Member
+from selectron.tracking.adapters import FrozenLearner, Member
 from selectron.tracking.rounds import Diary
 from selectron.tracking.vote import vote, write_losses
 
@@ -44,7 +44,9 @@ class PlainMachine(Machine):
 
     def snapshot(self) -> Any:
         counts = self.n_seen, self.n_asked
-        return deepcopy(self.members), self.mixture.state(), self.query, counts
+        # A frozen one never changes, and a copy of it would read a copy of the run's labels.
+        members = [m if isinstance(m, FrozenLearner) else deepcopy(m) for m in self.members]
+        return members, self.mixture.state(), self.query, counts
 
     def restore(self, snapshot: Any) -> None:
         self.members, mixture, self.query, (self.n_seen, self.n_asked) = snapshot

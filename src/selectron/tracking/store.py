@@ -81,12 +81,13 @@ def read(path: Path) -> tuple[Run, dict[str, Any]]:
     query = _rule(described["query"])
     d, dtype, seed = described["setting"]
     mixture = _mixture("experts", described["experts"], tensors)
-    machine = begin_machine(learners, mixture, query, None, (d, np.dtype(dtype), seed))
+    labels = _labels(described["classes"]).only_two()
+    machine = begin_machine(learners, mixture, query, None, (d, np.dtype(dtype), seed), labels)
     for k, array in enumerate(machine.arrays()):
         array[...] = tensors[f"state.{k}"]
     machine.numbers[:] = tensors["numbers"]
     machine.n_seen, machine.n_asked = described["counts"]
-    run = Run(machine, _labels(described["classes"]).only_two())
+    run = Run(machine, labels)
     run.tickets = _tickets(described["tickets"], tensors)
     given = described["given"]
     params = {

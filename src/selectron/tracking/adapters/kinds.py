@@ -17,6 +17,11 @@ def check_classifier(learner: Any) -> None:
         )
 
 
+def says_it_is_frozen(learner: Any) -> bool:
+    """Tell scikit-learn's FrozenEstimator, which passes the partial_fit of what it holds on."""
+    return any(b.__module__.startswith("sklearn.frozen") for b in type(learner).__mro__)
+
+
 def _stated_kind(learner: Any) -> str | None:
     tags = getattr(learner, "__sklearn_tags__", None)
     if tags is not None:
