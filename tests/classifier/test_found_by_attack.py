@@ -81,7 +81,7 @@ def test_held_methods_and_subclasses_see_every_call():
 
 @pytest.mark.parametrize("bad", ["label", "row"])
 def test_a_batch_refused_before_two_classes_are_known_leaves_nothing(bad, tmp_path):
-    clf = plain().partial_fit(X[:5], ["a"] * 5)
+    clf = SelectiveClassifier(Ridge(), Always()).partial_fit(X[:5], ["a"] * 5)
     before = facts(clf, tmp_path / "m")
     rows, labels = X[5:50].copy(), np.array(["b", "a"] * 22 + ["a"], object)
     if bad == "label":
