@@ -152,6 +152,14 @@ ERRORS = {
     "between beacons": (["power", "simulate", "--max-sleep", "0.25"], "not a multiple of 0.1 s"),
     "other traffic": (["power", "compare", "--traffic", "mail"], "invalid choice: 'mail'"),
     "no such folder": (["power", "compare", "--json", "gone/x.json"], "--json gone/x.json: there"),
+    "a folder": (["power", "compare", "--json", "."], "--json . is a folder: name a file in it"),
+    "a folder to draw": (["power", "compare", "--plot", "../"], "--plot ../ is a folder: name a"),
+    "no name": (["power", "compare", "--json", ""], "--json is empty: name a file"),
+    "no picture": (["power", "compare", "--plot", ""], "--plot is empty: name a file"),
+    "one file twice": (
+        ["power", "compare", "--plot", "x.png", "--json", "./x.png"],
+        "--json and --plot are both x.png: give each its own file",
+    ),
 }
 
 

@@ -116,6 +116,20 @@ class Figure24:
         self.weights /= self.weights.sum()
 
 
+def test_a_loss_that_works_in_place_moves_no_expert():
+    def inside(sleeps, slept, buffered):
+        sleeps /= 100.0
+        return sleeps
+
+    policies = Lpsm(loss=inside), Lpsm(loss=lambda sleeps, slept, buffered: sleeps / 100.0)
+    controllers = [policy.start() for policy in policies]
+    for controller in controllers:
+        for _ in range(5):
+            controller.woke(0, 0)
+    weights = [controller.experts.weights.tolist() for controller in controllers]
+    assert weights[0] == weights[1]
+
+
 @pytest.mark.parametrize("loss", [INVERSE, INVERSE_LOG])
 def test_lpsm_is_figure_2_4(loss):
     generator = np.random.default_rng(5)

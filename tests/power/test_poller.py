@@ -295,6 +295,14 @@ def test_a_clock_that_goes_back_changes_nothing():
     assert poller.state() == before
 
 
+@pytest.mark.parametrize("elapsed", [1e-307, 1e-309, 5e-324])
+def test_the_shortest_of_times(elapsed):
+    poller = AdaptivePoller(1.0, 64.0, 1.0, 0.1)
+    for _ in range(3):
+        poller.observe(0, elapsed=elapsed)
+        assert 1.0 <= poller.next() <= 64.0
+
+
 def test_the_longest_silence_stays_a_number_that_json_knows():
     poller = AdaptivePoller(1.0, 60.0, 1.0, 1.0)
     for _ in range(3):

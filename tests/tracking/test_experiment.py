@@ -42,14 +42,31 @@ def test_text_and_picture(result, tmp_path):
     shown = TRACKING.text(result)
     for word in (*KINDS, *ASKING, "SELECTRON_DATA has no reuters21578.jsonl.gz", "below 6 of 6"):
         assert word in shown
+    for word in ("+-", "[", "95 %"):
+        assert word not in shown, "one seed says nothing about others"
+    assert "(seed 11;" in shown
     TRACKING.plot(result, tmp_path / "weights.png")
     assert (tmp_path / "weights.png").stat().st_size > 10_000
+
+
+def test_text_of_several_seeds(result):
+    cells = [
+        cell
+        | {"interval": 0.5}
+        | {"minus_each_learner": [x | {"interval": 0.25} for x in cell["minus_each_learner"]]}
+        for cell in result["cells"]
+    ]
+    shown = TRACKING.text(result | {"seeds": [11, 12], "cells": cells})
+    assert "(seeds 11 to 12, +- 95 % of the mean;" in shown
+    assert shown.count(" +- 0.50 (") == len(cells)
+    closest = max(x["difference"] for x in cells[0]["minus_each_learner"])
+    assert f"{closest:+.2f} [{closest - 0.25:+.2f}, {closest + 0.25:+.2f}]" in shown
 
 
 def test_intervals():
     columns = np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
     np.testing.assert_allclose(half_width(columns), [4.302652729 / np.sqrt(3), 0.0])
-    assert half_width(columns[:1]) == [0.0, 0.0]
+    assert half_width(columns[:1]) == [None, None]
 
 
 def test_documents_come_in_the_order_of_their_dates(tmp_path):

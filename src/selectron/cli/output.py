@@ -31,9 +31,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def check_outputs(options: Namespace) -> None:
     """Refuse a file that cannot be written before any work is done for it."""
     targets = {name: getattr(options, name, None) for name in ("json", "plot", "save")}
+    taken: dict[Path, str] = {}
     for name, target in targets.items():
-        if target not in (None, "-") and not Path(target).absolute().parent.is_dir():
+        if target in (None, "-"):
+            continue
+        if not target:
+            raise ValueError(f"--{name} is empty: name a file")
+        if not Path(target).absolute().parent.is_dir():
             raise ValueError(f"--{name} {target}: there is no such folder; make it first")
+        if Path(target).is_dir():
+            raise ValueError(f"--{name} {target} is a folder: name a file in it")
+        other = taken.setdefault(Path(target).resolve(), name)
+        if other != name:
+            raise ValueError(f"--{other} and --{name} are both {target}: give each its own file")
     plot = targets["plot"]
     if plot is not None:
         if Path(plot).suffix.lower() not in PICTURES:
@@ -51,8 +61,6 @@ def write_json(result: Any, target: str | None) -> None:
         print(text)
         return
     path = Path(target)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file in it")
     if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
         path.write_text(text + "\n")
         return

@@ -91,12 +91,12 @@ def _cell(runs: list[Following]) -> dict[str, Any]:
     }
 
 
-def half_width(columns: Matrix | Vector) -> list[float]:
-    """Return half of the 95 % interval of each column's mean, by Student's t; 0 for one seed."""
+def half_width(columns: Matrix | Vector) -> list[float] | list[None]:
+    """Return half of the 95 % interval of each column's mean, by Student's t; one seed has none."""
     from scipy.stats import t as student  # noqa: PLC0415 - costs half a second
 
     n = len(columns)
     if n < 2:
-        return [0.0] * columns.shape[1]
+        return [None] * columns.shape[1]
     widths = student.ppf(0.975, n - 1) * columns.std(axis=0, ddof=1) / np.sqrt(n)
     return [float(width) for width in widths]

@@ -39,9 +39,10 @@ def run(seeds: int | None, tick: Callable[[], Any]) -> dict[str, Any]:
 def text(result: dict[str, Any]) -> str:
     """Print the table, who is beaten, and Reuters."""
     seeds = result["seeds"]
+    several = len(seeds) > 1
+    of = f"seeds {seeds[0]} to {seeds[-1]}, +- 95 % of the mean" if several else f"seed {seeds[0]}"
     lines = [
-        f"Mistakes in %, d = 20, 20,000 rounds, 5 % of the labels wrong (seeds {seeds[0]} to "
-        f"{seeds[-1]}, +- 95 % of the mean;",
+        f"Mistakes in %, d = 20, 20,000 rounds, 5 % of the labels wrong ({of};",
         "in brackets the best single learner in hindsight, on the same labels; after | the "
         "prototype's)",
         "",
@@ -51,18 +52,24 @@ def text(result: dict[str, Any]) -> str:
         for cell in result["cells"]:
             if cell["stream"] == kind:
                 lines.append("  " + _line(cell))
-    lines += ["", "All labels, tracker minus each learner (points, 95 % interval):"]
+    unit = "points, 95 % interval" if several else "points, one seed: no interval"
+    lines += ["", f"All labels, tracker minus each learner ({unit}):"]
     for cell in result["cells"]:
         if cell["asking"] == ASKING[0]:
             leads = cell["minus_each_learner"]
             closest = max(leads, key=lambda lead: lead["difference"])
-            low, high = (closest["difference"] + s * closest["interval"] for s in (-1, 1))
-            beaten = sum(lead["difference"] + lead["interval"] < 0 for lead in leads)
+            beaten = sum(lead["difference"] + (lead["interval"] or 0) < 0 for lead in leads)
             lines.append(
                 f"  {cell['stream']:<14} below {beaten} of {len(leads)}; closest "
-                f"{closest['learner']}: {closest['difference']:+.2f} [{low:+.2f}, {high:+.2f}]"
+                f"{closest['learner']}: {closest['difference']:+.2f}{_between(**closest)}"
             )
     return "\n".join(lines + _reuters_lines(result["reuters"]))
+
+
+def _between(difference: float, interval: float | None, **_: Any) -> str:
+    if interval is None:
+        return ""
+    return f" [{difference - interval:+.2f}, {difference + interval:+.2f}]"
 
 
 def _line(cell: dict[str, Any]) -> str:
@@ -70,8 +77,9 @@ def _line(cell: dict[str, Any]) -> str:
     labels = f" @ {cell['labels']:.0f} % labels" if cell["asking"] == MISTAKES else ""
     their_labels = f" @ {theirs[2]:.0f} %" if len(theirs) > 2 else ""
     their_best = f" ({theirs[1]:.1f})" if len(theirs) == 2 else ""
+    within = "" if cell["interval"] is None else f" +- {cell['interval']:.2f}"
     return (
-        f"{cell['asking']:<16} {cell['error']:5.2f} +- {cell['interval']:.2f} "
+        f"{cell['asking']:<16} {cell['error']:5.2f}{within} "
         f"({cell['best_learner_error']:.2f} {cell['best_learner']}){labels} | "
         f"{theirs[0]:.1f}{their_best}{their_labels}"
     )

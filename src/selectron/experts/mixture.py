@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from selectron.experts.rate import Eta, make_rate
 from selectron.experts.readings import as_float, read_array
-from selectron.experts.steps import ALL_ASLEEP, FINE, Fault
+from selectron.experts.steps import ALL_ASLEEP, FINE, TOO_MUCH, Fault
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import exponential
 
 Label = TypeVar("Label", bound=Hashable)
+LEAST_PRIOR = 1e-280  # a smaller one drowns in the smallest numbers
 
 
 class Mixture(ABC):
@@ -138,6 +139,11 @@ def _describe(fault: int, t: int, i: int, losses: Matrix) -> str:
     step = f" at step {t}" if len(losses) > 1 else ""
     if fault == ALL_ASLEEP:
         return f"all experts slept (nan){step}; leave out steps in which none was awake"
+    if fault == TOO_MUCH:
+        return (
+            f"the loss of expert {i}{step} is {losses[t, i]}, and with those before it the total "
+            "is beyond all numbers: give losses in larger units, or begin a new mixture"
+        )
     return (
         f"the loss of expert {i}{step} is {losses[t, i]}; losses must be >= 0 and finite: "
         "subtract the step's smallest, cap them, or pass nan if the expert slept"
@@ -148,9 +154,15 @@ def _read_prior(n: int, prior: ArrayLike | None) -> Vector:
     if prior is None:
         return np.full(n, 1 / n)
     weights = read_array("prior", prior, f"give {n} weights > 0, one an expert")
-    if np.shape(prior) != (n,) or not (weights >= 1e-280).all() or not (weights < np.inf).all():
-        raise ValueError(f"prior is {prior}; give {n} weights > 0 (from 1e-280), one an expert")
-    return np.array([weight / sum(weights.tolist()) for weight in weights.tolist()])
+    if np.shape(prior) == (n,) and (weights > 0).all() and (weights < np.inf).all():
+        # By a power of two, which rounds nothing: the sum of large weights would be infinite.
+        weights = np.ldexp(weights, -np.frexp(weights.max())[1])
+        if (weights >= LEAST_PRIOR).all():
+            return np.array([weight / sum(weights.tolist()) for weight in weights.tolist()])
+    raise ValueError(
+        f"prior is {prior}; give {n} weights > 0, one an expert, the smallest from {LEAST_PRIOR} "
+        "of the largest"
+    )
 
 
 @njit(cache=True, error_model="numpy")

@@ -52,6 +52,8 @@ class Rate(NamedTuple):
     gap: Vector  # (1,): G
 
 
+LARGEST_RATE = 1.7e308  # where losses are so small that their inverse is infinite
+
 Eta = float | str | AdaHedge
 
 
@@ -86,7 +88,7 @@ def known_rate(rate: Rate) -> float:
     if not rate.tuned:
         return rate.fixed
     if rate.gap[0] > 0.0:
-        return min(rate.cap, float(rate.scale / rate.gap[0]))
+        return min(min(rate.cap, LARGEST_RATE), float(rate.scale / rate.gap[0]))
     return rate.cap if rate.cap < np.inf else 0.0
 
 
@@ -95,7 +97,7 @@ def step_rate(rate: Rate, excess: float) -> float:
     """Return η for a step whose mean loss exceeds its smallest by `excess`."""
     eta = known_rate(rate)
     if eta == 0.0:
-        eta = rate.scale / excess if excess > 0.0 else 1.0
+        eta = min(LARGEST_RATE, float(rate.scale / excess)) if excess > 0.0 else 1.0
     return eta
 
 

@@ -16,7 +16,8 @@ class StaticExpert(Mixture):
     """Weigh experts by e^(-η · total loss) ([Mon06], equations 2.1 to 2.3 with α = 0).
 
     Its total loss is at most log(n) / η above that of the best expert, on any sequence.
-    Totals are kept, not weights: no loss is ever too large, and no rounding adds up.
+    Totals are kept, not weights: no rounding adds up, and losses may be as large as their sum is
+    a number, 1.7e308.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import jitable
 
 Fault = tuple[int, int, int]  # what, at which step, whose
-FINE, OUT_OF_RANGE, ALL_ASLEEP = 0, 1, 2
+FINE, OUT_OF_RANGE, ALL_ASLEEP, TOO_MUCH = 0, 1, 2, 3
 MAGNITUDE_BITS = np.int64(0x7FFFFFFFFFFFFFFF)  # all but the sign; nan is above infinity there
 
 

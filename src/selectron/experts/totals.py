@@ -10,6 +10,7 @@ from selectron.experts.rate import Rate, finish, known_rate
 from selectron.experts.steps import (
     FINE,
     MAGNITUDE_BITS,
+    TOO_MUCH,
     Fault,
     first_fault,
     mean_excess,
@@ -18,6 +19,8 @@ from selectron.experts.steps import (
 )
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import exponential, jitable, logarithm
+
+MOST_TOTAL = 1.7e308
 
 
 class Totals(NamedTuple):
@@ -58,7 +61,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 
 @jitable
-def posterior(totals: Totals, eta: float, losses: Vector) -> tuple[float, float]:
+def posterior(totals: Totals, eta: float, losses: Vector) -> tuple[float, float, float]:
     """Weigh those awake against the smallest total among them; return it and the log of the sum."""
     high, low, weights = totals.high, totals.low, totals.weights
     least = MAGNITUDE_BITS
@@ -66,12 +69,15 @@ def posterior(totals: Totals, eta: float, losses: Vector) -> tuple[float, float]
         awake = MAGNITUDE_BITS if losses[i] == losses[i] else np.int64(0)
         least = min(least, (np.float64(high[i]).view(np.int64) & awake) | (MAGNITUDE_BITS ^ awake))
     best = np.int64(least).view(np.float64)
+    rest = np.inf  # the low part of the smallest: of large totals it is large as well
     for i in range(len(high)):
-        log_weight = totals.log_prior[i] - eta * ((high[i] - best) + low[i])
+        rest = min(rest, low[i] if (high[i] == best) & (losses[i] == losses[i]) else np.inf)
+    for i in range(len(high)):
+        log_weight = totals.log_prior[i] - eta * ((high[i] - best) + (low[i] - rest))
         weights[i] = log_weight if losses[i] == losses[i] else -np.inf
     for i in range(len(high)):
         weights[i] = exponential(weights[i])
-    return best, logarithm(sum_of(weights))
+    return best, rest, logarithm(sum_of(weights))
 
 
 @jitable
@@ -85,13 +91,32 @@ def add_losses(totals: Totals, losses: Vector, awake: bool, mix: float) -> None:
         high[i], low[i] = two_sum(total, low[i] + dropped)
 
 
+@jitable
+def first_beyond(totals: Totals, losses: Matrix) -> Fault:
+    """Return at which step, and by whose loss, a total may leave the numbers."""
+    most = 0.0
+    for i in range(len(totals.high)):
+        most = max(most, totals.high[i])
+    for t in range(losses.shape[0]):
+        largest, whose = 0.0, 0
+        for i in range(losses.shape[1]):
+            if losses[t, i] > largest:
+                largest, whose = losses[t, i], i
+        most += largest
+        if most > MOST_TOTAL:
+            return TOO_MUCH, t, whose
+    return FINE, 0, 0
+
+
 def compile_static(called: str) -> tuple[Kernel, Kernel]:
     @njit(cache=True, error_model="numpy")
     def run(totals: Totals, rate: Rate, losses: Matrix, out: Vector) -> Fault:
         _ = called
         n, known = losses.shape[1], False
-        before = after = (0.0, 0.0)
+        before = after = (0.0, 0.0, 0.0)
         fault = first_fault(losses)
+        if fault[0] == FINE:
+            fault = first_beyond(totals, losses)
         for t in range(len(losses) if fault[0] == FINE else 0):
             smallest, awake = smallest_awake(losses[t])
             eta = known_rate(rate)
@@ -101,7 +126,8 @@ def compile_static(called: str) -> tuple[Kernel, Kernel]:
             mix = smallest  # the limit, if the rate has no bound yet
             if eta > 0.0:
                 after = posterior(totals, eta, losses[t])
-                mix = (after[0] - before[0]) - (after[1] - before[1]) / eta
+                grown = (after[0] - before[0]) + (after[1] - before[1])
+                mix = grown - (after[2] - before[2]) / eta
             out[t] = finish(rate, smallest, excess, smallest - mix)
             if awake < n:
                 add_losses(totals, losses[t], False, out[t])

@@ -37,7 +37,9 @@ class LpsmController:
         """Take no notice."""
 
     def woke(self, now: int, buffered: int) -> int:
-        self.experts.update(self.loss(self.sleeps_ms, self.beacons * BEACON_MS, buffered))
+        # A copy: a loss of the user's that works in place must not move the experts.
+        slept = self.beacons * BEACON_MS
+        self.experts.update(self.loss(self.sleeps_ms.copy(), slept, buffered))
         self.choose()
         return 0
 
@@ -80,7 +82,7 @@ class Lpsm:
             raise ValueError(f"horizon={self.horizon!r} must be at least 1 wake-up")
         sleeps = np.array(self.sleeps_ms, dtype=np.float64)
         for buffered in (0, 1500):
-            losses = np.asarray(self.loss(sleeps, self.sleeps_ms[0], buffered))
+            losses = np.asarray(self.loss(sleeps.copy(), self.sleeps_ms[0], buffered))
             if losses.shape != sleeps.shape or not ((losses >= 0) & (losses < np.inf)).all():
                 raise ValueError(
                     f"loss(sleeps_ms, {self.sleeps_ms[0]!r}, {buffered}) gave {losses!r}; it must "
