@@ -95,7 +95,7 @@ def test_a_file_keeps_it(tmp_path):
 
 
 def test_waiting_answers_count_as_mistakes_above_and_as_none_below():
-    clf = learner()
+    clf = learner().partial_fit(X[1000:1200], Y[1000:1200])
     first = clf.ask(X[:1000])
     at = np.flatnonzero(first.asked)
     clf.tell(first.tickets[at[:10]], Y[at[:10]])
