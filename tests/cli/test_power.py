@@ -158,7 +158,7 @@ ERRORS = {
     "no picture": (["power", "compare", "--plot", ""], "--plot is empty: name a file"),
     "one file twice": (
         ["power", "compare", "--plot", "x.png", "--json", "./x.png"],
-        "--json and --plot are both x.png: give each its own file",
+        "--json and --plot are both x.png: name two files",
     ),
 }
 

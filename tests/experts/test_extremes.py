@@ -52,7 +52,7 @@ def test_totals_beyond_all_numbers_are_refused_and_nothing_is_learnt(eta):
     experts = StaticExpert(2, eta=eta)
     experts.run([[0.0, 1e308], [1.0, 6e307]])
     before = experts.weights.tolist(), experts.state()["high"].tolist()
-    with pytest.raises(ValueError, match="expert 1 at step 1 is 9e[+]307, and .* larger units"):
+    with pytest.raises(ValueError, match=r"expert 1 at step 1 is 9e\+307, and .* larger units"):
         experts.run([[0.0, 0.0], [0.0, 9e307]])
     assert (experts.weights.tolist(), experts.state()["high"].tolist()) == before
 

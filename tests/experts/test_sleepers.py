@@ -76,3 +76,21 @@ def test_rows_of_learn_alpha_may_be_too_far_behind_for_numbers():
     assert experts.vote([None, "b", "c"]) in ("b", "c")
     assert np.isfinite(experts.update([NAN, 4.0, 0.0]))
     assert np.isfinite(experts.weights).all()
+
+
+def test_what_moves_the_weight_of_one_that_never_wakes():
+    """The figures of docs/experts.md."""
+    losses = np.random.default_rng(0).random((200, 3)) * [0.5, 1.0, np.nan]
+    mixtures = {
+        "given": StaticExpert(3),
+        "tuned": StaticExpert(3, eta="adahedge"),
+        "sharing": FixedShare(3, 0.1, prior=[0.4, 0.4, 0.2]),
+        "learning": LearnAlpha(3, horizon=200),
+    }
+    for experts in mixtures.values():
+        experts.run(losses)
+    sleeper = {name: experts.weights[2] for name, experts in mixtures.items()}
+    assert sleeper["given"] == pytest.approx(1 / 3, rel=1e-12)
+    assert round(sleeper["tuned"], 2) == 0.43
+    assert sleeper["sharing"] == pytest.approx(1 / 3, rel=1e-6)
+    assert round(sleeper["learning"], 2) == 0.19

@@ -146,6 +146,8 @@ def damage(state, path, value):
         (["silence"], None, "state has no 'silence'"),
         (["silence"], -1.0, "silence is -1.0"),
         (["n_polls"], 2.5, "n_polls is 2.5"),
+        (["n_polls"], 2**63, "n_polls is 9223372036854775808; a state holds a whole number"),
+        (["experts", "mantissas"], [0.0] * 26, "'mantissas' of the state add up to nan"),
         (["experts", "scale"], None, "no 'scale'; it is damaged"),
         (["experts", "scale"], [1.0], "holds 1 numbers instead of 26"),
         (["settings", "max_interval"], 1e9, "it belongs to other intervals"),
@@ -213,6 +215,32 @@ def test_a_clock_that_goes_back_is_refused():
     poller = AdaptivePoller(1.0, 60.0, 1.0, 1.0, clock=lambda: next(times))
     with pytest.raises(ValueError, match="time must not go back"):
         poller.observe(0)
+
+
+def test_a_wait_broken_off_ends_its_iterator_and_not_the_poller(monkeypatch):
+    poller = AdaptivePoller(1e-4, 1e-3, 1.0, 1.0)
+
+    def interrupted(seconds):
+        raise KeyboardInterrupt
+
+    loop = iter(poller)
+    with monkeypatch.context() as patch:
+        patch.setattr("time.sleep", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(loop)
+    with pytest.raises(StopIteration):
+        next(loop)
+    assert next(iter(poller)) == poller.next()
+
+    async def cancelled():
+        waits = aiter(AdaptivePoller(50.0, 60.0, 1.0, 1.0))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(waits), 0.01)
+        with pytest.raises(StopAsyncIteration):
+            await anext(waits)
+        return await anext(aiter(poller))
+
+    assert asyncio.run(cancelled()) == poller.next()
 
 
 def test_a_loop_that_does_not_observe_is_told_so():

@@ -221,6 +221,11 @@ def test_a_first_row_that_is_refused_begins_nothing():
         ({"experts": 3}, TypeError, "must be a mixture"),
         ({"experts": LearnAlpha(4, horizon=10)}, ValueError, "make it for 6"),
         ({"query": "margin"}, TypeError, "query must be a rule"),
+        (
+            {"experts": LearnAlpha(6, horizon=10), "eta": 0.1},
+            ValueError,
+            "eta is 0.1 and experts is given",
+        ),
         ({"eta": 0.0}, ValueError, "finite rate > 0"),
         ({"random_state": -1}, ValueError, "random_state must lie in"),
     ],

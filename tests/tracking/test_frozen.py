@@ -79,7 +79,7 @@ def test_classes_that_are_met_one_by_one(words):
         tracker = TrackingClassifier([learner], query=Always())
         assert tracker.ask_one(X[0]).labels is None
         for word in words:
-            tracker.learn_one(X[WORDS == word][0], word)
+            tracker.learn_one(X[word == WORDS][0], word)
         told = tracker.predict(X)
         assert (told == learner.predict(X)).all()
         assert (np.abs(tracker.decision_function(X)) > certain).any()

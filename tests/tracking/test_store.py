@@ -25,9 +25,10 @@ NAMES = np.where(Y > 0, "yes", "no")
         {"learners": FEW, "query": ByMistakes(), "random_state": 9},
         {"learners": FEW, "experts": LearnAlpha(3, alphas=[0.0, 0.1], eta=AdaHedge(cap=5.0))},
         {"learners": FEW, "experts": FixedShare(3, 0.02, eta=0.2), "query": ByMargin(rate=0.2)},
-        {"learners": FEW, "experts": StaticExpert(3, eta=0.2), "eta": 0.3},
+        {"learners": FEW, "experts": StaticExpert(3, eta=0.2)},
+        {"learners": FEW, "eta": 0.3},
     ],
-    ids=["default", "mistakes", "adahedge", "fixed-share", "static"],
+    ids=["default", "mistakes", "adahedge", "fixed-share", "static", "rate"],
 )
 def test_a_run_goes_on_exactly(tmp_path, params):
     path = tmp_path / "tracker.selectron"

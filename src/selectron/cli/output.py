@@ -33,23 +33,26 @@ def check_outputs(options: Namespace) -> None:
     targets = {name: getattr(options, name, None) for name in ("json", "plot", "save")}
     taken: dict[Path, str] = {}
     for name, target in targets.items():
-        if target in (None, "-"):
-            continue
-        if not target:
-            raise ValueError(f"--{name} is empty: name a file")
-        if not Path(target).absolute().parent.is_dir():
-            raise ValueError(f"--{name} {target}: there is no such folder; make it first")
-        if Path(target).is_dir():
-            raise ValueError(f"--{name} {target} is a folder: name a file in it")
-        other = taken.setdefault(Path(target).resolve(), name)
-        if other != name:
-            raise ValueError(f"--{other} and --{name} are both {target}: give each its own file")
+        if target not in (None, "-"):
+            _check_file(name, target)
+            other = taken.setdefault(Path(target).resolve(), name)
+            if other != name:
+                raise ValueError(f"--{other} and --{name} are both {target}: name two files")
     plot = targets["plot"]
     if plot is not None:
         if Path(plot).suffix.lower() not in PICTURES:
             raise ValueError(f"--plot {plot}: end its name in one of {', '.join(PICTURES)}")
         if find_spec("matplotlib") is None:
             raise ModuleNotFoundError(name="matplotlib")
+
+
+def _check_file(name: str, target: str) -> None:
+    if not target:
+        raise ValueError(f"--{name} is empty: name a file")
+    if not Path(target).absolute().parent.is_dir():
+        raise ValueError(f"--{name} {target}: there is no such folder; make it first")
+    if Path(target).is_dir():
+        raise ValueError(f"--{name} {target} is a folder: name a file in it")
 
 
 def write_json(result: Any, target: str | None) -> None:

@@ -9,6 +9,7 @@ from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.hearing import hear, hear_scaled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
+from selectron.experts.saved_state import check_shares, field, field_length
 from selectron.experts.scaled import log_scaled
 from selectron.experts.sharing import (
     Row,
@@ -81,13 +82,14 @@ class FixedShare(Mixture):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        alpha = float(state["alpha"])
-        experts = cls(len(state["high" if "high" in state else "weights"]), alpha)
+        alpha = check_alpha(field(state, "alpha"))
+        experts = cls(field_length(state, "high" if "high" in state else "weights"), alpha)
         if experts._static:
             experts._static = StaticExpert.from_state(state)
         else:
             experts._rate = rate_from_state(state)
             restore_row(experts._row, state)
+            check_shares("weights", lambda: experts.weights)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:

@@ -21,9 +21,10 @@ from selectron.experts.alpha_rows import (
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
-from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
+from selectron.experts.rate import MOST, Eta, Rate, finish, rate_from_state, rate_state
 from selectron.experts.readings import read_array
-from selectron.experts.scaled import log_scaled, plain_numbers
+from selectron.experts.saved_state import check_shares, field, field_length, restore
+from selectron.experts.scaled import LOWEST, log_scaled, plain_numbers
 from selectron.experts.sharing import check_alpha, is_calm
 from selectron.experts.steps import FINE, Fault, first_fault
 from selectron.numeric.arrays import Matrix, Vector
@@ -98,10 +99,12 @@ class LearnAlpha(Mixture):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        experts = cls(len(state["calm"]), alphas=state["alphas"])
+        experts = cls(field_length(state, "calm"), alphas=field(state, "alphas"))
         experts._rate = rate_from_state(state)
         for name in _STATE:
-            getattr(experts._rows, name)[...] = state[name]
+            restore(getattr(experts._rows, name), state, name, _LEAST.get(name, 0.0))
+        check_shares("mantissas", lambda: experts.alpha_weights)
+        check_shares("calm", lambda: experts.weights)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
@@ -123,6 +126,9 @@ _STATE = (
     "mantissas",
     "exponents",
 )
+
+# Where half of the mass and more goes round, scale is negative.
+_LEAST = {"scale": -MOST, "stiff_exponents": LOWEST, "exponents": LOWEST}
 
 
 def _form(n: int, alpha: float) -> int:

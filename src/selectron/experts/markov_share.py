@@ -9,6 +9,7 @@ from selectron.experts.mixture import Mixture
 from selectron.experts.moves import Moves, run_calm_moves, run_stiff_moves
 from selectron.experts.rate import Eta, rate_from_state, rate_state
 from selectron.experts.readings import read_array
+from selectron.experts.saved_state import check_shares, field
 from selectron.experts.sharing import (
     LEAST_ALPHA,
     restore_row,
@@ -67,9 +68,10 @@ class MarkovShare(Mixture):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        experts = cls(state["transition"])
+        experts = cls(field(state, "transition"))
         experts._rate = rate_from_state(state)
         restore_row(experts._row, state)
+        check_shares("weights", lambda: experts.weights)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:

@@ -5,11 +5,13 @@ other units (seconds, Joules) want another rate; AdaHedge finds one from the los
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from selectron.experts.readings import as_float
+from selectron.experts.saved_state import field_number
 from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import jitable, logarithm
 
@@ -54,6 +56,7 @@ class Rate(NamedTuple):
 
 LARGEST_RATE = 1.7e308  # where losses are so small that their inverse is infinite
 
+MOST, TINIEST = 1.7976931348623157e308, 5e-324  # of all numbers
 Eta = float | str | AdaHedge
 
 
@@ -77,8 +80,10 @@ def rate_state(rate: Rate) -> dict[str, Any]:
 
 def rate_from_state(state: dict[str, Any]) -> Rate:
     if "eta" in state:
-        return Rate(False, float(state["eta"]), 0.0, float("inf"), np.zeros(1))
-    scale, cap, gap = (float(state[f"eta_{name}"]) for name in ("scale", "cap", "gap"))
+        return Rate(False, field_number(state, "eta", 0.0, MOST), 0.0, inf, np.zeros(1))
+    scale = field_number(state, "eta_scale", -TINIEST, MOST)  # 0 for one expert
+    cap = field_number(state, "eta_cap", 0.0, inf)
+    gap = field_number(state, "eta_gap", -TINIEST, MOST)
     return Rate(True, 1.0, scale, cap, np.array([gap]))
 
 

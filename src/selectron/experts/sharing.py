@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.experts.readings import as_float
-from selectron.experts.scaled import align, log_scaled, plain_numbers, power_of_two, split
+from selectron.experts.saved_state import restore
+from selectron.experts.scaled import LOWEST, align, log_scaled, plain_numbers, power_of_two, split
 from selectron.experts.steps import sum_of
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import jitable
@@ -56,8 +57,8 @@ def row_state(row: Row) -> dict[str, Any]:
 
 
 def restore_row(row: Row, state: dict[str, Any]) -> None:
-    row.weights[:] = state["weights"]
-    row.exponents[:] = state["exponents"]
+    restore(row.weights, state, "weights")
+    restore(row.exponents, state, "exponents", LOWEST)
 
 
 def row_log_weights(row: Row) -> Vector:

@@ -2,13 +2,19 @@
 
 from typing import Any, Self, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from selectron.experts.mixture import Mixture
+from selectron.experts.mixture import LEAST_PRIOR, Mixture
 from selectron.experts.rate import Eta, rate_from_state, rate_state
+from selectron.experts.saved_state import check_shares, field_length, restore
 from selectron.experts.steps import Fault
-from selectron.experts.totals import run_static, start_totals, totals_log_weights, totals_weights
+from selectron.experts.totals import (
+    MOST_TOTAL,
+    run_static,
+    start_totals,
+    totals_log_weights,
+    totals_weights,
+)
 from selectron.numeric.arrays import Matrix, Vector
 
 
@@ -58,12 +64,14 @@ class StaticExpert(Mixture):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        experts = cls(len(state["prior"]))
+        experts = cls(field_length(state, "prior"))
         experts._rate = rate_from_state(state)
-        experts._prior = np.array(state["prior"])
+        restore(experts._prior, state, "prior", LEAST_PRIOR / experts.n)
         experts._totals = start_totals(experts._prior)
-        experts._totals.high[:] = state["high"]
-        experts._totals.low[:] = state["low"]
+        restore(experts._totals.high, state, "high")
+        restore(experts._totals.low, state, "low", -MOST_TOTAL)
+        check_shares("prior", lambda: experts._prior)
+        check_shares("high", lambda: experts.weights)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:

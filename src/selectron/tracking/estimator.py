@@ -40,8 +40,9 @@ class TrackingClassifier(SelectiveClassifier):
         Whether to ask: `ByMargin()`, a tenth of the labels, unless another is given: `ByMistakes`,
         or one of `selectron.queries`, `Always` for all labels and `Uniform` for some at random.
     eta : float, optional
-        Learning rate of the default mixture, a unit of loss. By default the rate of the query
-        rule, where it has one (1 for `Always`), so that a label weighs 1 on the average; else 0.1.
+        Learning rate of the default mixture, a unit of loss; refused beside `experts`, which have
+        their own. By default the rate of the query rule, where it has one (1 for `Always`), so
+        that a label weighs 1 on the average; else 0.1.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the coins. The same seed gives the same run, bit for bit.
 

@@ -27,6 +27,11 @@ def begin_machine(
     """Return a machine at its start; `setting` is width, type of float, and seed."""
     committee = read_committee(learners)
     n = len(committee.learners)
+    if experts is not None and eta is not None:
+        raise ValueError(
+            f"eta is {eta!r} and experts is given: eta is the rate of the default mixture; give "
+            "the rate to the mixture, or leave one of them out"
+        )
     mixture = default_mixture(n, query, eta) if experts is None else fresh_copy(experts, n)
     rules = Rules(Raw(), committee, query)
     if committee.all_rules:

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from math import inf
+from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from selectron.experts import LearnAlpha
 from selectron.power.polling.readings import read_number
 from selectron.power.polling.settings import Settings
 
+MOST_POLLS = 2**53  # one a nanosecond for a hundred days
 SETTINGS = dict.fromkeys(field.name for field in fields(Settings)).keys()
 
 
@@ -29,8 +31,10 @@ def check_state(state: dict[str, Any]) -> tuple[dict[str, Any], int, float, dict
     settings, n_polls, silence = state["settings"], state["n_polls"], state["silence"]
     if not isinstance(settings, dict) or settings.keys() != SETTINGS:
         raise ValueError(f"the settings are {settings!r}; a state holds {', '.join(SETTINGS)}")
-    if not (isinstance(n_polls, int) and n_polls >= 0):
-        raise ValueError(f"n_polls is {n_polls!r}; a state holds a whole number, 0 or more")
+    if not (isinstance(n_polls, int) and 0 <= n_polls < MOST_POLLS):
+        raise ValueError(
+            f"n_polls is {short_repr(n_polls)}; a state holds a whole number, from 0 to 2^53"
+        )
     silence = read_number("silence", silence, "a state holds seconds, 0 or more")
     if not isinstance(state["experts"], dict):
         raise ValueError(f"the experts' state is {state['experts']!r}; a state holds a dict")
