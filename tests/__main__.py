@@ -17,7 +17,7 @@ def main() -> int:
         "-n",
         WORKERS,
         "--dist",
-        "loadfile",
+        "worksteal",  # a long file last would keep one worker busy and the other idle
     ]
     return subprocess.call([*command, *sys.argv[1:]])
 
