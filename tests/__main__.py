@@ -17,7 +17,7 @@ def main() -> int:
         "-n",
         WORKERS,
         "--dist",
-        "worksteal",  # a long file last would keep one worker busy and the other idle
+        "loadfile",
     ]
     return subprocess.call([*command, *sys.argv[1:]])
 
