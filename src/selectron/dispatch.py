@@ -23,6 +23,7 @@ INLINE = {"error_model": "numpy", "forceinline": True, "_nrt": False}
 
 PACKAGE = f"{__name__.partition('.')[0]}."
 VERBS: list["Verb"] = []
+APART = " with "  # between a digest and the modules from elsewhere
 
 
 class Verb:
@@ -70,7 +71,24 @@ def digest(*rule_types: type, kernel: str) -> str:
     That is the modules that have them, the kernel's own, and all modules of this package that
     those use: constants and helpers count as much as bodies.
     """
-    return _digest(rule_types, kernel)
+    elsewhere = {t.__module__ for t in rule_types if not _is_ours(t.__module__)}
+    return APART.join([_digest(rule_types, kernel), *sorted(elsewhere)])
+
+
+def shelved(bodies: str) -> Callable[[Body], Body]:
+    """Give kernels of rules from other packages a cache of their own, by the name it goes by.
+
+    Numba lists all versions of a kernel in one index, with their types. A process that cannot
+    import the module of one of them could not read the index, and so none of its own.
+    """
+
+    def named(kernel: Body) -> Body:
+        _, *elsewhere = bodies.split(APART)
+        if elsewhere:
+            kernel.__qualname__ += f"-{sha256(repr(elsewhere).encode()).hexdigest()[:12]}"
+        return kernel
+
+    return named
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numba import config, njit, typeof
 
-from selectron.dispatch import Verb
+from selectron.dispatch import Verb, shelved
 from selectron.forecasts import class_count, class_of, side, verdict, write_down
 from selectron.loop import Kernel, Learner, quietly
 from selectron.numeric.arrays import Indices, Vector
@@ -98,6 +98,7 @@ def compiled_predict(bodies: str) -> Kernel:
     """Compile the side of one row: margin or class; NaN for a row that cannot be read."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
+    @shelved(bodies)
     def predict_row(learner, numbers, layout, values, indices):  # type: ignore[no-untyped-def]
         _ = bodies
         if not readable(layout, values, indices):
@@ -115,6 +116,7 @@ def compiled_learn(bodies: str) -> Kernel:
     """Compile one lesson; returns the margin before it, NaN if nothing was learnt."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
+    @shelved(bodies)
     def learn_row(learner, numbers, layout, values, indices, y, fresh):  # type: ignore[no-untyped-def]
         _ = bodies
         if not readable(layout, values, indices):
@@ -148,6 +150,7 @@ def compiled_ask(bodies: str) -> Kernel:
     """Compile one round without its label; writes the forecast and the odds, returns the side."""
 
     @njit(cache=True, error_model="numpy", _nrt=False)
+    @shelved(bodies)
     def ask_row(learner, numbers, layout, values, indices, coin, told):  # type: ignore[no-untyped-def]
         _ = bodies
         if not readable(layout, values, indices):

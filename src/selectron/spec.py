@@ -92,4 +92,4 @@ class QueryRule(Spec):
 
     def begin(self, d: int) -> Any:
         """Return the state before the first round."""
-        raise NotImplementedError
+        raise NotImplementedError  # every rule has its own

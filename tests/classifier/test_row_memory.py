@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import config
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
@@ -100,10 +99,7 @@ observe.of(ListeningState)(unmoved_by_label)
 
 @pytest.mark.parametrize("around", [partial(Budget, total=30), partial(Floor, explore=0.1)])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_a_query_rule_is_told_which_class_was_answered(n_classes, around, monkeypatch, tmp_path):
-    # Kernels of a rule that lives here go elsewhere: processes that do not know this module share
-    # the usual cache, and could not read its index.
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+def test_a_query_rule_is_told_which_class_was_answered(n_classes, around):
     X = np.random.default_rng(0).standard_normal((30, 3))
     y = np.arange(30) % n_classes
     clf = SelectiveClassifier(Perceptron(), around(Listening())).fit(X, y)

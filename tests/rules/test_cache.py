@@ -84,3 +84,41 @@ def test_a_process_that_loaded_the_old_rule_does_not_pass_it_on_as_the_new_one(p
     hits, misses, new = run(package)
     assert (hits, misses) == (0, 1)
     assert new != old[2]
+
+
+OWN_RULE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from selectron.protocol import advance, ask_probability, observe, unmoved_by_choice
+from selectron.protocol import unmoved_by_label
+from selectron.spec import QueryRule
+
+@dataclass(frozen=True)
+class Eager(QueryRule):
+    def begin(self, d):
+        return EagerState(1.0)
+
+class EagerState(NamedTuple):
+    odds: float
+
+@ask_probability.of(EagerState)
+def eager_probability(query, x, forecast):
+    return query.odds
+
+advance.of(EagerState)(unmoved_by_choice)
+observe.of(EagerState)(unmoved_by_label)
+"""
+
+
+def test_a_rule_from_elsewhere_has_a_cache_of_its_own(package):
+    """Who cannot import it could not read an index that lists it, and so none of its own code."""
+    own = SCRIPT.replace("Margin(b=0.5)", "Eager()").replace(
+        "import Margin", "import Margin\nfrom eager import Eager"
+    )
+    module = package.parent / "eager.py"
+    module.write_text(OWN_RULE)
+    assert run(package, own)[:2] == (0, 1)
+    assert run(package, own)[:2] == (1, 0)
+    module.unlink()
+    assert run(package)[:2] == (0, 1)
+    assert run(package)[:2] == (1, 0)

@@ -24,7 +24,7 @@ class LaneLoop:
 
     def block(self, position: Any, mask: Any) -> Any:
         """Return the block at a position; lanes that the mask leaves out are `nothing`."""
-        raise NotImplementedError
+        raise NotImplementedError  # every kind of operand has its own
 
     def combine(self, running: Any, block: Any) -> Any:
         return self.builder.fadd(running, block)
