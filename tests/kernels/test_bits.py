@@ -1,9 +1,5 @@
 """The same bits for every size of block, processor and BLAS, compiled or not."""
 
-import json
-import os
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +9,7 @@ from hypothesis import strategies as st
 
 from selectron.kernels.fused import fused
 from tests.kernels.digests import digests
+from tests.other_process import digests_of
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +22,9 @@ def test_the_size_of_a_block_does_not_show(here, largest_block):
     assert digests(largest_block) == here
 
 
-def elsewhere(*arguments, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.kernels.digests", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize("core", ["Haswell", "SkylakeX", "Nehalem", "Prescott"])
 def test_the_blas_does_not_show(here, core):
-    assert elsewhere(OPENBLAS_CORETYPE=core) == here
+    assert digests_of("tests.kernels.digests", OPENBLAS_CORETYPE=core) == here
 
 
 @pytest.mark.parametrize("cpu", ["generic", "haswell"])
@@ -48,11 +32,13 @@ def test_the_processor_does_not_show(here, cpu, tmp_path):
     settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
     if cpu == "generic":  # without fused multiply-add: the C library's, slow and exact
         settings["NUMBA_CPU_FEATURES"] = ""
-    assert elsewhere("few", **settings) == {"many classes": here["many classes"]}
+    assert digests_of("tests.kernels.digests", "few", **settings) == {
+        "many classes": here["many classes"]
+    }
 
 
 def test_the_compiler_does_not_show(here):
-    assert elsewhere(NUMBA_DISABLE_JIT="1") == here
+    assert digests_of("tests.kernels.digests", NUMBA_DISABLE_JIT="1") == here
 
 
 numbers = st.floats(-1e30, 1e30).filter(lambda x: x == 0 or abs(x) > 1e-30)

@@ -1,10 +1,5 @@
 """Rules on many classes: equal to their twins, the same bits everywhere, two classes as before."""
 
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -14,22 +9,10 @@ from selectron.numeric.rows import DenseRow
 from selectron.protocol import ManyForecast, ask_probability, glance, learn, predict
 from selectron.updates.prototypes import lead
 from tests.oracles.multiclass import MulticlassBallseptron
+from tests.other_process import digests_of
 from tests.rules.catalogue import QUERIES, UPDATES
 from tests.rules.many import MANY, SPREAD, check_pair, digests, few, play, stream
 from tests.rules.streams import as_dense
-
-
-def run_with(*arguments, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.rules.many", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_the_rules_with_a_form_for_many_classes():
@@ -45,7 +28,7 @@ def test_a_pair_compiled(update, query):
 
 
 def test_every_pair_agrees_with_its_twin_and_plain_python_gives_the_same_bits():
-    assert run_with("check", NUMBA_DISABLE_JIT="1") == digests(SPREAD)
+    assert digests_of("tests.rules.many", "check", NUMBA_DISABLE_JIT="1") == digests(SPREAD)
 
 
 @pytest.mark.parametrize("cpu", ["generic", "haswell"])
@@ -53,7 +36,7 @@ def test_other_cpus_give_the_same_bits(cpu, tmp_path):
     settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
     if cpu == "generic":
         settings["NUMBA_CPU_FEATURES"] = ""
-    assert run_with("few", **settings) == few()
+    assert digests_of("tests.rules.many", "few", **settings) == few()
 
 
 @pytest.mark.parametrize("update", MANY)
