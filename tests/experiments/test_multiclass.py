@@ -45,7 +45,7 @@ def test_a_run_of_the_default_and_one_that_asks_blindly():
     stream = draw(DIGITS, 0)
     machine, labels = begin(DEFAULT, stream, 0)
     assert machine.n_classes == len(labels.classes) == 10
-    assert type(machine.rules.update).__name__ == "ClassRidge"
+    assert type(machine.rules.update).__name__ == "Rehearsal"
     assert begin(BLIND, stream, 0)[0].rules.update == machine.rules.update
 
 

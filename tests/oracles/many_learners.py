@@ -222,3 +222,47 @@ class ClassRidge(Learner):
         if self.n_updates < self.rank:
             self.A_inv = self.A_inv - share * np.outer(g, g)
         self.n_updates += 1
+
+
+class Rehearsal(ClassRidge):
+    """Prototypes that lead by one, squared hinges, by going over the latest labels again.
+
+    A row's duals are kept; the prototypes are their sums, and old rows that were written over.
+    """
+
+    def __init__(self, d, n_classes, memory, visits):
+        super().__init__(d, n_classes)
+        self.memory, self.visits = memory, visits
+        self.rows, self.labels, self.duals = [], [], []
+        self.n_written = self.turn = 0
+
+    def weight(self, label):
+        usual = len(self.named) / len(set(self.named))
+        return np.clip(usual / self.named.count(label), 1, 4)
+
+    def revisit(self, place):
+        x, label, duals = self.rows[place], self.labels[place], self.duals[place]
+        w = self.weight(label)
+        for k in sorted(set(self.named) - {label}):
+            lead = (self.weights[label] - self.weights[k]) @ x
+            curvature = 2 * x @ x + 1 / w
+            best = max(duals[k] + (1 - lead - duals[k] / w) / curvature, 0.0)
+            self.weights[k] -= (best - duals[k]) * x
+            self.weights[label] += (best - duals[k]) * x
+            duals[k] = best
+
+    def learn(self, x, label):
+        self.named.append(label)
+        w, g = self.weight(label), self.A_inv @ x
+        self.A_inv = self.A_inv - w / (1 + w * (x @ g)) * np.outer(g, g)
+        place = self.n_written % self.memory
+        fresh = x.copy(), label, np.zeros(len(self.weights))
+        for kept, new in zip((self.rows, self.labels, self.duals), fresh, strict=True):
+            kept[place : place + 1] = [new]
+        self.n_written += 1
+        self.revisit(place)
+        for _ in range(self.visits):
+            self.turn = (self.turn + 1) % len(self.rows)
+            self.revisit(self.turn)
+        self.revisit(place)
+        self.n_updates += 1

@@ -219,7 +219,7 @@ class Capped(Query):
 
     def by_rule(self, s):
         e = min(self.q, self.qr)
-        return e**2 / (e**2 + s**2)
+        return 1.0 if s <= e else (e / s) ** 4
 
     def share(self, s):
         return min(1.0, self.by_rule(s) / self.floor) if self.floor else 1.0

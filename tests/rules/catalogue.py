@@ -18,6 +18,7 @@ UPDATES = {
     "ridge": updates.Ridge(a=0.7),
     "class-ridge": updates.ClassRidge(),
     "low-rank-class-ridge": updates.ClassRidge(rank=5),
+    "rehearsal": updates.Rehearsal(memory=20, visits=5),
     "half-step": updates.HalfStep(rate=0.4),
     "probit": updates.Probit(),
     "low-rank-probit": updates.Probit(rank=5),
@@ -43,7 +44,7 @@ QUERIES = {
 # Budget and floor hand every question on to the rule within, and the rules for many classes have
 # pairs of their own (`many.py`): with two classes a few updates, and a few queries, are enough.
 SOME_QUERIES = ("budget", "floor", "capped")
-SOME_UPDATES = ("class-ridge", "low-rank-class-ridge")
+SOME_UPDATES = ("class-ridge", "low-rank-class-ridge", "rehearsal")
 WITH_ALL = ("perceptron", "ridge", "probit")
 WITH_ANY = ("margin", "balanced", "auto", "capped")
 PAIRS = [

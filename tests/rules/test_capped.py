@@ -46,8 +46,8 @@ def test_the_first_certainty_sets_both_thresholds():
     assert tracked == pytest.approx(1.0 * exp(0.2 * 0.1))
     assert balanced == pytest.approx(1.0 * (1 + 4 / 3))
     e = min(balanced, tracked)
-    assert ask_probability(query, ROW, at(e)) == pytest.approx(0.5)
-    assert ask_probability(query, ROW, at(3 * e)) == pytest.approx(0.1)
+    assert ask_probability(query, ROW, at(e)) == 1.0
+    assert ask_probability(query, ROW, at(2 * e)) == pytest.approx(1 / 16)
     assert ask_probability(query, ROW, at(1e6)) == 0.005
 
 
@@ -110,7 +110,7 @@ def test_one_class_is_not_asked_about_for_ever():
         query = told(query, at(1.0), 2, RIGHT)
     assert ask_probability(query, ROW, at(1.0)) == 0.1
     query = told(query, at(1.0), 1, WRONG)
-    assert ask_probability(query, ROW, at(1.0)) == pytest.approx(0.2)  # s/2 against s
+    assert ask_probability(query, ROW, at(1.0)) == pytest.approx(1 / 16)  # s/2 against s
 
 
 @pytest.mark.parametrize("outer", [Floor(Capped(), 0.1), Budget(Capped(), total=50)])

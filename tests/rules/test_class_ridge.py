@@ -58,12 +58,12 @@ def test_one_label_by_hand():
 @pytest.mark.parametrize(
     ("label", "counts", "weight"),
     [
-        (0, [0, 0, 0], 1.0),
-        (0, [5, 0, 0], 1.0),
-        (1, [5, 0, 0], 3.0),  # six labels, two classes: three each, and one so far
-        (2, [30, 30, 1], 62 / 3 / 2 if 62 / 3 / 2 < 4 else 4.0),
-        (0, [9, 4, 1], 1.0),
-        (1, [9, 3, 0], 13 / 2 / 4),
+        (0, [1, 0, 0], 1.0),
+        (0, [6, 0, 0], 1.0),
+        (1, [5, 1, 0], 3.0),  # six labels, two classes: three each, and one so far
+        (2, [30, 30, 2], 4.0),
+        (0, [10, 4, 1], 1.0),
+        (1, [9, 4, 0], 13 / 2 / 4),
     ],
 )
 def test_a_class_with_less_than_its_share_weighs_more(label, counts, weight):

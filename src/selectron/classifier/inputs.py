@@ -50,6 +50,25 @@ def part(rows: Rows, start: int, stop: int) -> Rows:
     return rows._replace(starts=rows.starts[start : stop + 1])
 
 
+def sealed(rows: Any) -> Any:
+    """Return the rows read-only: to the compiler, arrays that are and that are not are two types.
+
+    So a memory map or a column of a data frame does not make it compile a kernel anew. Blocks of
+    kernel values are made here and stay as they are.
+    """
+    if isinstance(rows, Dense):
+        return Dense(_sealed(rows.values))
+    if isinstance(rows, Csr):
+        return Csr(_sealed(rows.values), _sealed(rows.indices), _sealed(rows.starts), rows.width)
+    return rows
+
+
+def _sealed(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def row_values(rows: Rows) -> Vector:
     """Return the numbers of these rows, and no others of a larger matrix."""
     if isinstance(rows, Dense):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.inputs import n_bytes, part, shape
+from selectron.classifier.inputs import n_bytes, part, sealed, shape
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.rules import Rules, Wishes, choose_rules, has_many_form
 from selectron.forecasts import MANY, TWO
@@ -198,7 +198,7 @@ class Machine:
     def _piece(self, rows: Rows, start: int) -> tuple[Any, int]:
         """Return the rows that a kernel shall see at once from `start` on, and where they end."""
         stop = min(shape(rows)[0], start + CHUNK)
-        return part(rows, start, stop), stop
+        return sealed(part(rows, start, stop)), stop
 
     def settle(self) -> None:
         """Be ready to be written down; here nothing is under way between calls."""
@@ -227,13 +227,13 @@ class Machine:
     def lesson(self, rows: Rows, labels: Codes, asked_with: Matrix, *, fresh: bool) -> int:
         """Learn given labels; return the status."""
         kernel = compiled_lesson(self.bodies)
-        return int(kernel(self.learner, self.numbers, rows, labels, asked_with, fresh))
+        return int(kernel(self.learner, self.numbers, sealed(rows), labels, asked_with, fresh))
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
         """Return the margin of every row: exact, or just its sign; NaN if they cannot be read."""
         margins = np.empty(shape(rows)[0])
         kernel = compiled_margins(self.bodies)
-        if kernel(self.learner, self.numbers, rows, margins, exact) != DONE:
+        if kernel(self.learner, self.numbers, sealed(rows), margins, exact) != DONE:
             margins[:] = np.nan
         return margins
 
@@ -241,7 +241,7 @@ class Machine:
         """Return what each of many classes scores on every row; NaN if they cannot be read."""
         scores = np.empty((shape(rows)[0], self.n_classes))
         kernel = compiled_scores(self.bodies)
-        if kernel(self.learner, self.numbers, rows, scores) != DONE:
+        if kernel(self.learner, self.numbers, sealed(rows), scores) != DONE:
             scores[:] = np.nan
         return scores
 

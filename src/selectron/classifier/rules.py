@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from selectron.queries import Auto, Capped
 from selectron.scalings import Automatic, Intercept, Raw, Text
 from selectron.spec import QueryRule, Scaling, UpdateRule
-from selectron.updates import ClassRidge, Probit
+from selectron.updates import ClassRidge, Probit, Rehearsal
 
 # Up to this width the default keeps a d x d matrix (128 MB at this one), beyond it some directions.
 WIDEST_MATRIX = 4096
@@ -80,7 +80,7 @@ def _two_update(whole: bool, d: int) -> UpdateRule:
 
 
 def _many_update(whole: bool, d: int, n_classes: int) -> UpdateRule:
-    return ClassRidge() if whole else ClassRidge(rank=_rank(d, MOST_OF_CLASSES, n_classes))
+    return Rehearsal() if whole else ClassRidge(rank=_rank(d, MOST_OF_CLASSES, n_classes))
 
 
 def _warmup(rows: int | None) -> int:

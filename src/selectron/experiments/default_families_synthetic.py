@@ -10,6 +10,8 @@ from selectron.numeric.arrays import Matrix, Vector
 
 ROWS, WIDTH = 6000, 20
 SEED = 2006
+# Set so that old SO-auto alone needs about as many labels on these sets as in the earlier study.
+UNITS = 0.4  # the deviation of the features' units, in powers of ten
 N_RARE = 4
 
 Rows = Callable[[np.random.Generator], Matrix]
@@ -19,6 +21,12 @@ def synthetic() -> list[Problem]:
     """Return the sets; those with a rare class, whose share is in the name, come last."""
     rare = [_rare(share) for share in (0.01, 0.03, 0.05)]
     return [*_by_rows(), _clusters(), _nonlinear(), *rare, rare_fashion()]
+
+
+def _in_units(rng: np.random.Generator, X: Matrix) -> Matrix:
+    """Give each feature a unit of its own, within the same order of magnitude."""
+    scaled: Matrix = X * 10.0 ** (UNITS * rng.standard_normal(X.shape[1]))
+    return scaled
 
 
 def _wild(rng: np.random.Generator) -> Matrix:
@@ -39,7 +47,7 @@ def _lognormal(rng: np.random.Generator) -> Matrix:
 def _correlated(rng: np.random.Generator) -> Matrix:
     """Five causes shine through twenty features."""
     causes = rng.standard_normal((ROWS, 5)) @ rng.standard_normal((5, WIDTH))
-    return causes + 0.5 * rng.standard_normal((ROWS, WIDTH))
+    return _in_units(rng, causes + 0.5 * rng.standard_normal((ROWS, WIDTH)))
 
 
 def _binary(rng: np.random.Generator) -> Matrix:
@@ -104,7 +112,7 @@ def _clusters() -> Problem:
     centres = 2.0 * rng.standard_normal((n_clouds, WIDTH))
     side = np.arange(n_clouds) % 3 == 0
     X = centres[cloud] + rng.standard_normal((ROWS, WIDTH))
-    return problem("clusters", X, side[cloud])
+    return problem("clusters", _in_units(rng, X), side[cloud])
 
 
 def _nonlinear() -> Problem:
@@ -113,7 +121,7 @@ def _nonlinear() -> Problem:
     X = rng.standard_normal((ROWS, WIDTH))
     score = X @ rng.standard_normal(WIDTH) + 0.7 * X[:, 0] * X[:, 1] + 0.7 * X[:, 2] ** 2
     positive = _halves(score) ^ (rng.random(ROWS) < 0.05)
-    return problem("nonlinear, noisy", X, positive)
+    return problem("nonlinear, noisy", _in_units(rng, X), positive)
 
 
 def _rare(share: float) -> Problem:
@@ -123,4 +131,4 @@ def _rare(share: float) -> Problem:
     rare = rng.random(ROWS) < share
     towards = rng.standard_normal(WIDTH)
     X[rare] += 4.0 * towards / np.linalg.norm(towards)
-    return problem(f"rare {share:.0%}", X, rare)
+    return problem(f"rare {share:.0%}", _in_units(rng, X), rare)

@@ -8,7 +8,7 @@ from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
 from selectron.queries.pace import too_many_wait
-from selectron.queries.threshold import certainty
+from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
@@ -92,12 +92,9 @@ def floor_of(query: AutoState) -> float:
 def rule_odds(query: AutoState, level: float) -> float:
     """Return the odds by threshold and tail alone."""
     limit = query.threshold if query.threshold > 0.0 else level / 2.0
-    if level <= limit:
-        return 1.0
-    if query.hard or one_class(query):
+    if level > limit and (query.hard or one_class(query)):
         return 0.0
-    ratio = limit / level
-    return (ratio * ratio) * (ratio * ratio)
+    return odds_with_tail(limit, level)
 
 
 @ask_probability.of(AutoState)

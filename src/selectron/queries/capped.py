@@ -11,7 +11,7 @@ from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
 from selectron.queries.pace import too_many_wait
-from selectron.queries.threshold import certainty
+from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 1.0, 4.0
@@ -23,7 +23,7 @@ ONE_CLASS_LABELS = 20
 
 @dataclass(frozen=True)
 class Capped(QueryRule):
-    """Ask with the odds e²/(e² + s²) at certainty s, e the lower of two thresholds.
+    """Ask below the lower of two thresholds, e, and above it with the odds (e/s)⁴, s the certainty.
 
     The first balances itself: a mistake widens it, a right answer narrows it, silence widens it.
     The second holds the share of questions at a tenth: with many classes nearly every early answer
@@ -49,7 +49,7 @@ class Capped(QueryRule):
     >>> y = (X @ rng.standard_normal((5, 4))).argmax(axis=1)
     >>> trace = progressive(SelectiveClassifier(ClassRidge(), Capped()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    154 0.1125
+    203 0.1385
     """
 
     explore: float = 0.005
@@ -100,9 +100,7 @@ def thresholds_at(now: Thresholds, level: float) -> Thresholds:
 @helper
 def rule_odds(now: Thresholds, level: float) -> float:
     """Return the odds by the thresholds alone."""
-    lower = min(now.balanced, now.tracked)
-    ratio = level / lower
-    return 1.0 / (1.0 + ratio * ratio)
+    return odds_with_tail(min(now.balanced, now.tracked), level)
 
 
 @helper

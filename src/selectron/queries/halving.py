@@ -59,6 +59,8 @@ class HalvingState(NamedTuple):
 
 @ask_probability.of(HalvingState)
 def halving_probability(query: HalvingState, x: Row, forecast: Forecast) -> float:
+    if forecast.norm == 0.0:  # no hypothesis yet, whatever a rule says of a class that is alone
+        return 1.0
     return 1.0 if abs(forecast.margin) <= query.threshold * forecast.norm else 0.0
 
 

@@ -37,6 +37,15 @@ def odds_below(threshold: float, n_labels: int, forecast: Forecast) -> float:
     return 1.0 if level <= limit else 0.0
 
 
+@helper
+def odds_with_tail(threshold: float, level: float) -> float:
+    """Return 1 up to the threshold, and beyond it what falls with the fourth power."""
+    if level <= threshold:
+        return 1.0
+    ratio = threshold / level
+    return (ratio * ratio) * (ratio * ratio)
+
+
 @dataclass(frozen=True)
 class Balanced(QueryRule):
     """Hold the share of mistakes among the labels asked at rho.

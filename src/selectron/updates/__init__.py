@@ -9,6 +9,7 @@ from selectron.updates.perceptron import Perceptron
 from selectron.updates.pnorm import PNorm
 from selectron.updates.probit import Probit
 from selectron.updates.reflection import Reflection
+from selectron.updates.rehearsal import Rehearsal
 from selectron.updates.ridge import Ridge
 from selectron.updates.second_order import SecondOrder
 from selectron.updates.winnow import Winnow
@@ -23,6 +24,7 @@ __all__ = [
     "Perceptron",
     "Probit",
     "Reflection",
+    "Rehearsal",
     "Ridge",
     "SecondOrder",
     "Winnow",

@@ -12,7 +12,12 @@ from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, dot, sq
 from selectron.numeric.shifted import ShiftedRow
 from selectron.protocol import ManyForecast, follow, glance, hypothesis, learn, predict
 from selectron.updates.covariance import SLACK, positive_root
-from selectron.updates.known_classes import lead_of_known, one_sided_residual, weight_of
+from selectron.updates.known_classes import (
+    count_label,
+    lead_of_known,
+    one_sided_residual,
+    weight_of,
+)
 from selectron.updates.low_rank import plain_sum, project
 from selectron.updates.prototypes import frobenius
 from selectron.updates.two_prototypes import distance_between, separation
@@ -145,6 +150,7 @@ def class_low_rank_learn(
     for i in range(len(g)):
         g[i] = -np.float64(lane_dot(U[i], update.shadow))
     add_scaled(z, 1.0, g)
+    count_label(label, counts, scores)
     weight = weight_of(label, counts)
     share = weight / (1.0 + weight * forecast.variance)
     for k in range(len(scores)):
@@ -160,7 +166,6 @@ def class_low_rank_learn(
         for i in range(len(g)):
             U[i, newest] = narrowing * g[i]
     meet_again(z, update, newest)
-    counts[label] += 1.0
     return ClassLowRankState(
         update.prototypes,
         U,

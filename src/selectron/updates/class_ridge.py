@@ -1,4 +1,4 @@
-"""Least squares of classes that join as they are met: the update of the default for many."""
+"""Least squares of classes that join as they are met, each label learnt once."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +12,12 @@ from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
 from selectron.updates.class_low_rank import ClassLowRankState, fresh_class_low_rank
 from selectron.updates.covariance import SLACK, Covariance, positive_root, shared_covariance
-from selectron.updates.known_classes import lead_of_known, one_sided_residual, weight_of
+from selectron.updates.known_classes import (
+    count_label,
+    lead_of_known,
+    one_sided_residual,
+    weight_of,
+)
 from selectron.updates.prototypes import frobenius
 from selectron.updates.two_prototypes import TwoPrototypesState, distance_between, separation
 
@@ -97,6 +102,7 @@ def class_ridge_learn(
     weights, A_inv, g, _ = update.covariance
     counts, scores = update.counts, update.scores
     image(x, A_inv, g)
+    count_label(label, counts, scores)
     weight = weight_of(label, counts)
     share = weight / (1.0 + weight * forecast.variance)
     for k in range(len(weights)):
@@ -106,7 +112,6 @@ def class_ridge_learn(
             for i in range(len(row)):
                 row[i] += step * g[i]
     downdate(A_inv, g, share)
-    counts[label] += 1.0
     return ClassRidgeState(
         update.covariance, counts, scores, frobenius(weights), update.n_updates + 1
     )

@@ -38,11 +38,19 @@ def one_sided_residual(k: int, label: int, counts: Vector, scores: Vector) -> fl
 
 
 @helper
+def count_label(label: int, counts: Vector, scores: Vector) -> None:
+    """Count a label; a class that it is the first to name begins with the score of zeros."""
+    if counts[label] == 0.0:
+        scores[label] = 0.0
+    counts[label] += 1.0
+
+
+@helper
 def weight_of(label: int, counts: Vector) -> float:
     """Return what a label weighs: more if its class has less than its share of all labels."""
-    known, labels = 0, 1.0
+    known, labels = 0, 0.0
     for k in range(len(counts)):
-        known += counts[k] > 0.0 or k == label
+        known += counts[k] > 0.0
         labels += counts[k]
-    scarcity = np.float64(labels / known / (counts[label] + 1.0))
+    scarcity = np.float64(labels / known / counts[label])
     return min(max(scarcity, 1.0), MOST_WEIGHT)
