@@ -5,6 +5,12 @@ import os
 import subprocess
 import sys
 
+# Processors that differ in their vectors and in fused multiply-add; they are compiled for anew.
+CPUS = {
+    "generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    "haswell": {"NUMBA_CPU_NAME": "haswell"},
+}
+
 
 def digests_of(module, *arguments, **settings):
     """Run a module of the tests with these environment variables, and read what it prints."""

@@ -1,7 +1,7 @@
 """Rules on many classes against their slow twins.
 
-Compiling takes longer than running: so this is a program too, which plays every pair in plain
-Python in a process of its own; a spread of them is compiled, with the same bits.
+This is a program too: it plays every pair in plain Python in a process of its own, and prints
+digests of those that are compiled elsewhere (`spread.py` says why they are enough).
 """
 
 import hashlib
@@ -15,19 +15,20 @@ from selectron.classifier.rules import Rules, has_many_form
 from selectron.loop import DONE, NOT_GIVEN, compiled_pass
 from selectron.numeric.coins import coins
 from selectron.protocol import hypothesis
+from selectron.queries import Margin
 from selectron.scalings import Raw
 from tests.oracles import many_learners, queries
 from tests.oracles.many_run import run
 from tests.rules.catalogue import QUERIES, UPDATES
+from tests.rules.spread import spread
 from tests.rules.streams import as_csr, as_dense
 
 N, D, K = 90, 11, 4
 COINS = coins(5, 0, N)
 MANY = {name: rule for name, rule in UPDATES.items() if has_many_form(rule)}
 ALL_PAIRS = [(update, query) for update in MANY for query in QUERIES]
-SPREAD = [(update, "margin") for update in MANY] + [("ridge", "balanced"), ("perceptron", "auto")]
-SPREAD += [("class-ridge", "capped"), ("low-rank-class-ridge", "capped")]
-FEW = [("ballseptron", "margin"), ("ridge", "balanced"), ("class-ridge", "capped")]
+SPREAD = spread(ALL_PAIRS, lambda update: update.many(D, float, K))
+FEW = [next(pair for pair in SPREAD if pair[0] == u) for u in ("perceptron", "class-ridge")]
 
 
 def stream(dtype=np.float64, seed=0):
@@ -89,6 +90,15 @@ def check_pair(update, query):
         assert digest(again, told) == digest(machine, log)
 
 
+def check_single_precision(update):
+    """Compare an update's run in single precision with that in double, to rounding."""
+    X, labels = stream()
+    rules = MANY[update], Margin(b=1e6)
+    log = play(*rules, as_dense(X), labels)[1]
+    small = play(*rules, as_dense(X.astype(np.float32)), labels, np.float32)[1]
+    np.testing.assert_allclose(small.forecasts[:, 0], log.forecasts[:, 0], rtol=2e-3, atol=2e-4)
+
+
 def digest(machine, log):
     parts = hypothesis(machine.state.update), machine.numbers, *log[1:]
     content = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
@@ -110,12 +120,30 @@ def digests(pairs, forms=tuple(FORMS)):
     return found
 
 
+def wide():
+    """The spread, dense and sparse, and a few of it in single precision."""
+    return digests(SPREAD, ["dense", "csr"]) | digests(FEW, ["dense float32"])
+
+
 def few():
+    """A few kinds of state: another processor means to compile anew."""
     return digests(FEW, ["dense"])
 
 
+def every():
+    return digests(ALL_PAIRS)
+
+
+def checked():
+    """Check every pair on the way, for which it should not be compiled."""
+    for pair in ALL_PAIRS:
+        check_pair(*pair)
+    for name in MANY:
+        check_single_precision(name)
+    return wide()
+
+
+CHOICES = {"few": few, "wide": wide, "every": every, "checked": checked}
+
 if __name__ == "__main__":
-    if "check" in sys.argv:
-        for pair in ALL_PAIRS:
-            check_pair(*pair)
-    sys.stdout.write(json.dumps(few() if "few" in sys.argv else digests(SPREAD)))
+    sys.stdout.write(json.dumps(CHOICES[sys.argv[1]]()))

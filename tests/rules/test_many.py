@@ -9,9 +9,20 @@ from selectron.numeric.rows import DenseRow
 from selectron.protocol import ManyForecast, ask_probability, glance, learn, predict
 from selectron.updates.prototypes import lead
 from tests.oracles.multiclass import MulticlassBallseptron
-from tests.other_process import digests_of
+from tests.other_process import CPUS, digests_of
 from tests.rules.catalogue import QUERIES, UPDATES
-from tests.rules.many import MANY, SPREAD, check_pair, digests, few, play, stream
+from tests.rules.many import (
+    ALL_PAIRS,
+    MANY,
+    SPREAD,
+    check_pair,
+    check_single_precision,
+    every,
+    few,
+    play,
+    stream,
+    wide,
+)
 from tests.rules.streams import as_dense
 
 
@@ -22,31 +33,43 @@ def test_the_rules_with_a_form_for_many_classes():
     }  # fmt: skip
 
 
+def test_every_pair_agrees_with_its_twin_and_plain_python_gives_the_same_bits():
+    assert digests_of("tests.rules.many", "checked", NUMBA_DISABLE_JIT="1") == wide()
+
+
 @pytest.mark.parametrize(("update", "query"), SPREAD)
 def test_a_pair_compiled(update, query):
     check_pair(update, query)
 
 
-def test_every_pair_agrees_with_its_twin_and_plain_python_gives_the_same_bits():
-    assert digests_of("tests.rules.many", "check", NUMBA_DISABLE_JIT="1") == digests(SPREAD)
+@pytest.mark.slow
+@pytest.mark.parametrize(("update", "query"), [pair for pair in ALL_PAIRS if pair not in SPREAD])
+def test_every_other_pair_compiled(update, query):
+    check_pair(update, query)
 
 
-@pytest.mark.parametrize("cpu", ["generic", "haswell"])
+@pytest.mark.slow
+@pytest.mark.parametrize("update", MANY)
+def test_single_precision_compiled(update):
+    check_single_precision(update)
+
+
+@pytest.mark.parametrize("cpu", CPUS)
 def test_other_cpus_give_the_same_bits(cpu, tmp_path):
-    settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
-    if cpu == "generic":
-        settings["NUMBA_CPU_FEATURES"] = ""
+    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert digests_of("tests.rules.many", "few", **settings) == few()
 
 
-@pytest.mark.parametrize("update", MANY)
-def test_float32_agrees_to_rounding(update):
-    X, labels = stream()
-    log = play(MANY[update], queries.Margin(b=1e6), as_dense(X), labels)[1]
-    small = play(
-        MANY[update], queries.Margin(b=1e6), as_dense(X.astype(np.float32)), labels, np.float32
-    )[1]
-    np.testing.assert_allclose(small.forecasts[:, 0], log.forecasts[:, 0], rtol=2e-3, atol=2e-4)
+@pytest.mark.slow
+@pytest.mark.parametrize("cpu", CPUS)
+def test_other_cpus_give_the_same_bits_for_the_spread(cpu, tmp_path):
+    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert digests_of("tests.rules.many", "wide", **settings) == wide()
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_same_bits_for_every_pair():
+    assert digests_of("tests.rules.many", "every", NUMBA_DISABLE_JIT="1") == every()
 
 
 @pytest.mark.parametrize("update", MANY)
