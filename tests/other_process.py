@@ -12,12 +12,16 @@ CPUS = {
 }
 
 
+def environment(**settings):
+    """Return the variables of this process, those of Numba replaced by these settings."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
+
+
 def digests_of(module, *arguments, **settings):
     """Run a module of the tests with these environment variables, and read what it prints."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
-        env=environment,
+        env=environment(**settings),
         capture_output=True,
         text=True,
         check=False,

@@ -58,8 +58,13 @@ def digest(outcome):
     return hashlib.sha256(content).hexdigest()
 
 
+def spread():
+    """Every rule once, dense and sparse, a few of them in single precision too."""
+    return digests(SPREAD, ["dense", "csr"]) | digests(FEW) | scaled()
+
+
 def few():
-    """Every rule once, a few of them in every form: another processor means to compile anew."""
+    """Every rule once, a few of them in every form: another processor is compiled for anew."""
     return digests(SPREAD, ["dense"]) | digests(FEW) | scaled(["dense"])
 
 
@@ -74,7 +79,7 @@ def every():
     return several() | digests(PAIRS, ["dense", "csr"])
 
 
-CHOICES = {"few": few, "several": several, "every": every}
+CHOICES = {"spread": spread, "few": few, "several": several, "every": every}
 
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(CHOICES[sys.argv[1]]()))

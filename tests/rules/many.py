@@ -1,7 +1,7 @@
 """Rules on many classes against their slow twins.
 
-This is a program too: it plays every pair in plain Python in a process of its own, and prints
-digests of those that are compiled elsewhere (`spread.py` says why they are enough).
+This is a program too, which prints digests under other settings. Compiling takes longer than
+running: `spread.py` says why a few of the pairs are enough.
 """
 
 import hashlib
@@ -15,7 +15,6 @@ from selectron.classifier.rules import Rules, has_many_form
 from selectron.loop import DONE, NOT_GIVEN, compiled_pass
 from selectron.numeric.coins import coins
 from selectron.protocol import hypothesis
-from selectron.queries import Margin
 from selectron.scalings import Raw
 from tests.oracles import many_learners, queries
 from tests.oracles.many_run import run
@@ -90,15 +89,6 @@ def check_pair(update, query):
         assert digest(again, told) == digest(machine, log)
 
 
-def check_single_precision(update):
-    """Compare an update's run in single precision with that in double, to rounding."""
-    X, labels = stream()
-    rules = MANY[update], Margin(b=1e6)
-    log = play(*rules, as_dense(X), labels)[1]
-    small = play(*rules, as_dense(X.astype(np.float32)), labels, np.float32)[1]
-    np.testing.assert_allclose(small.forecasts[:, 0], log.forecasts[:, 0], rtol=2e-3, atol=2e-4)
-
-
 def digest(machine, log):
     parts = hypothesis(machine.state.update), machine.numbers, *log[1:]
     content = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
@@ -134,16 +124,7 @@ def every():
     return digests(ALL_PAIRS)
 
 
-def checked():
-    """Check every pair on the way, for which it should not be compiled."""
-    for pair in ALL_PAIRS:
-        check_pair(*pair)
-    for name in MANY:
-        check_single_precision(name)
-    return wide()
-
-
-CHOICES = {"few": few, "wide": wide, "every": every, "checked": checked}
+CHOICES = {"few": few, "wide": wide, "every": every}
 
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(CHOICES[sys.argv[1]]()))

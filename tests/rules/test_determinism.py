@@ -1,13 +1,16 @@
 """The same seed, the same bits: without the compiler, and for other CPUs.
 
-Compiling takes longer than running: of the pairs a spread is compiled, here for other CPUs and in
-`test_pairs.py` for this one; all of them in the slow tests.
+Compiling takes longer than running: a spread of the pairs is enough here (`spread.py` says why).
 """
 
 import pytest
 
 from tests.other_process import CPUS, digests_of
-from tests.rules.digests import every, few, several
+from tests.rules.digests import every, few, several, spread
+
+
+def test_plain_python_gives_the_same_bits():
+    assert digests_of("tests.rules.digests", "spread", NUMBA_DISABLE_JIT="1") == spread()
 
 
 @pytest.mark.parametrize("cpu", CPUS)

@@ -16,13 +16,13 @@ from tests.rules.many import (
     MANY,
     SPREAD,
     check_pair,
-    check_single_precision,
     every,
     few,
     play,
     stream,
     wide,
 )
+from tests.rules.spread import compiled_or_plain
 from tests.rules.streams import as_dense
 
 
@@ -33,25 +33,13 @@ def test_the_rules_with_a_form_for_many_classes():
     }  # fmt: skip
 
 
-def test_every_pair_agrees_with_its_twin_and_plain_python_gives_the_same_bits():
-    assert digests_of("tests.rules.many", "checked", NUMBA_DISABLE_JIT="1") == wide()
-
-
-@pytest.mark.parametrize(("update", "query"), SPREAD)
-def test_a_pair_compiled(update, query):
+@pytest.mark.parametrize(("update", "query"), compiled_or_plain(ALL_PAIRS, SPREAD))
+def test_a_pair(update, query):
     check_pair(update, query)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("update", "query"), [pair for pair in ALL_PAIRS if pair not in SPREAD])
-def test_every_other_pair_compiled(update, query):
-    check_pair(update, query)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("update", MANY)
-def test_single_precision_compiled(update):
-    check_single_precision(update)
+def test_plain_python_gives_the_same_bits():
+    assert digests_of("tests.rules.many", "wide", NUMBA_DISABLE_JIT="1") == wide()
 
 
 @pytest.mark.parametrize("cpu", CPUS)
@@ -70,6 +58,17 @@ def test_other_cpus_give_the_same_bits_for_the_spread(cpu, tmp_path):
 @pytest.mark.slow
 def test_plain_python_gives_the_same_bits_for_every_pair():
     assert digests_of("tests.rules.many", "every", NUMBA_DISABLE_JIT="1") == every()
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("update", MANY)
+def test_float32_agrees_to_rounding(update):
+    X, labels = stream()
+    log = play(MANY[update], queries.Margin(b=1e6), as_dense(X), labels)[1]
+    small = play(
+        MANY[update], queries.Margin(b=1e6), as_dense(X.astype(np.float32)), labels, np.float32
+    )[1]
+    np.testing.assert_allclose(small.forecasts[:, 0], log.forecasts[:, 0], rtol=2e-3, atol=2e-4)
 
 
 @pytest.mark.parametrize("update", MANY)
