@@ -115,8 +115,8 @@ def test_a_settled_ticket_brings_no_class():
 @pytest.mark.parametrize(
     "options",
     [
-        {"update": Perceptron(), **POLY},
-        {"update": SecondOrder()},
+        pytest.param({"update": Perceptron(), **POLY}, marks=pytest.mark.plain),
+        pytest.param({"update": SecondOrder()}, marks=pytest.mark.plain),
         {"update": Ridge()},
     ],
     ids=["kernel", "second-order", "ridge"],

@@ -310,10 +310,10 @@ def test_sparse_rows_have_the_same_certificate(name):
     ("name", "rows"),
     [
         ("theorem 1", X),
-        ("theorem 1", csr_array(X)),
-        ("theorem 3", X),
-        ("theorem 4", X),
-        ("ballseptron", X),
+        pytest.param("theorem 1", csr_array(X), marks=pytest.mark.plain),
+        pytest.param("theorem 3", X, marks=pytest.mark.plain),
+        pytest.param("theorem 4", X, marks=pytest.mark.plain),
+        pytest.param("ballseptron", X, marks=pytest.mark.plain),
     ],
 )
 def test_an_intercept_is_a_feature_that_is_one(name, rows):

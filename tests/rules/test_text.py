@@ -36,7 +36,9 @@ def text_twin(X, counts, bias=0.25):
 
 
 @pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("update", [Probit(rank=6), HalfStep()])
+@pytest.mark.parametrize(
+    "update", [Probit(rank=6), pytest.param(HalfStep(), marks=pytest.mark.plain)]
+)
 def test_never_written_out_and_still_the_same(counts, update):
     X = COUNTS if counts else VALUES
     Z = np.array(list(text_twin(X, counts)))[WARMUP:]
