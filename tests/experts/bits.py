@@ -19,8 +19,8 @@ def scenario():
     return losses
 
 
-# Another processor is compiled for anew: there each mixture has one of the rates.
-FEW = {1.0: ("static", "markov"), "adahedge": ("fixed", "learn")}
+# Another processor is compiled for anew: there each rate has one of the mixtures.
+FEW = {1.0: "markov", "adahedge": "learn"}
 
 
 def hashes(few=False):

@@ -1,7 +1,8 @@
 """The fast rules in dual form against slow ones written from the papers.
 
 Compiling takes longer than running: every rule is compiled with one kernel, one query and dense
-rows; sparse rows once, an exit that changes coefficients once; the rest is plain Python.
+rows, and an exit that changes coefficients once; `test_bits.py` has sparse rows. The rest is plain
+Python.
 """
 
 import numpy as np

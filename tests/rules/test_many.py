@@ -102,6 +102,7 @@ def test_a_score_that_is_not_finite_reaches_the_margin(broken, place):
     assert np.isnan(lead(scores).margin)
 
 
+@pytest.mark.plain
 def test_the_ballseptron_is_that_of_the_theorems():
     X, labels = stream()
     twin = MulticlassBallseptron(X.shape[1], 4, 0.3)
@@ -114,6 +115,7 @@ def test_the_ballseptron_is_that_of_the_theorems():
     assert state.n_updates == twin.n_margin_errors + twin.n_mistakes
 
 
+@pytest.mark.plain
 def test_radius_zero_is_the_perceptron():
     X, labels = stream()
     balls = play(updates.Ballseptron(r=0.0), queries.Always(), as_dense(X), labels)[1]

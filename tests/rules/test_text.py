@@ -55,6 +55,7 @@ def test_never_written_out_and_still_the_same(counts, update):
     assert 20 < twin.asked.sum() < N - WARMUP
 
 
+@pytest.mark.plain
 def test_answers_that_come_later_and_predictions_on_the_way_disturb_nothing():
     rules = {"update": Probit(rank=6), "query": Auto(explore=0.1), "scaling": Text(warmup=WARMUP)}
     signs = np.where(Y > 0, "b", "a")
