@@ -18,6 +18,7 @@ def main() -> int:
         WORKERS,
         "--dist",
         "loadfile",
+        "--no-loadscope-reorder",  # by number of tests; `conftest.py` puts long files first
     ]
     return subprocess.call([*command, *sys.argv[1:]])
 

@@ -5,13 +5,23 @@ import os
 import subprocess
 import sys
 
+# Processors that differ in their vectors and in fused multiply-add; they are compiled for anew.
+CPUS = {
+    "generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    "haswell": {"NUMBA_CPU_NAME": "haswell"},
+}
+
+
+def environment(**settings):
+    """Return the variables of this process, those of Numba replaced by these settings."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
+
 
 def digests_of(module, *arguments, **settings):
     """Run a module of the tests with these environment variables, and read what it prints."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | settings
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
-        env=environment,
+        env=environment(**settings),
         capture_output=True,
         text=True,
         check=False,

@@ -139,6 +139,7 @@ def test_labels_of_wrong_number_are_refused():
         clf.tell([0, 1], ["ham"])
 
 
+@pytest.mark.plain
 def test_centring_sees_every_row_once():
     one = SelectiveClassifier(Ridge(), Margin(b=0.2), scaling=Centred(warmup=5), random_state=0)
     other = SelectiveClassifier(Ridge(), Margin(b=0.2), scaling=Centred(warmup=5), random_state=0)

@@ -59,7 +59,7 @@ def remember(request):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", [False, pytest.param(True, marks=pytest.mark.plain)])
 def test_what_is_not_finite_is_refused_whole(clf, value, sparse):
     bad = with_value(value)
     rows = csr_array(bad) if sparse else bad
@@ -185,6 +185,7 @@ def test_classes_cannot_change_midway(clf):
               lambda: clf.partial_fit(X[:5], Y[:5], classes=["a", "z"]))  # fmt: skip
 
 
+@pytest.mark.plain
 def test_a_wide_default_keeps_some_directions():
     rng = np.random.default_rng(0)
     wide = csr_array(rng.standard_normal((60, 5000)) * (rng.random((60, 5000)) < 0.01))

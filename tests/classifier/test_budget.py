@@ -1,4 +1,8 @@
-"""Budgets are kept to the label, spent to the end, and given back by questions that expire."""
+"""Budgets are kept to the label, spent to the end, and given back by questions that expire.
+
+The random settings bring many rules together, and compiling takes longer than running: they are
+plain Python, the others are compiled.
+"""
 
 import numpy as np
 import pytest
@@ -53,6 +57,7 @@ def most(query, rounds):
     return query.rate * rounds if query.rate else query.labels
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("part", range(4))
 def test_two_hundred_random_settings(part):
     for number, (query, update, n, delay, rng) in enumerate(settings(200)):

@@ -29,6 +29,7 @@ def facts(clf, path):
     return again.n_seen_, again.n_asked_, again.classes_.tolist(), again.n_updates_
 
 
+@pytest.mark.plain
 def test_copies_of_a_kernel_learner_predict_as_it_does():
     clf = SelectiveClassifier(Ballseptron(r=0.1), Margin(b=1.0), random_state=0, **POLY).fit(X, Y)
     for twin in (copy.deepcopy(clf), pickle.loads(pickle.dumps(clf)), copy.copy(clf)):
@@ -115,8 +116,8 @@ def test_a_settled_ticket_brings_no_class():
 @pytest.mark.parametrize(
     "options",
     [
-        {"update": Perceptron(), **POLY},
-        {"update": SecondOrder()},
+        pytest.param({"update": Perceptron(), **POLY}, marks=pytest.mark.plain),
+        pytest.param({"update": SecondOrder()}, marks=pytest.mark.plain),
         {"update": Ridge()},
     ],
     ids=["kernel", "second-order", "ridge"],

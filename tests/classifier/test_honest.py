@@ -57,7 +57,9 @@ def same(one, other):
         {},
         {"window": 400},
         {"update": Perceptron(), "query": Margin(b=0.2), "explore": 0.05},
-        {"query": Budget(total=150, horizon=N), "explore": 0.02},
+        pytest.param(
+            {"query": Budget(total=150, horizon=N), "explore": 0.02}, marks=pytest.mark.plain
+        ),
         {"query": Uniform(rate=0.3), "update": Perceptron(), "explore": 0.3},
     ],
 )
@@ -200,6 +202,7 @@ def test_what_cannot_be_estimated():
         Floor(Budget(total=5))
 
 
+@pytest.mark.plain
 def test_many_classes_have_an_error_but_no_recall():
     y = Y + 1 + (X[:, 0] > 1.0)
     clf = learner(explore=0.2)
@@ -220,6 +223,7 @@ def test_many_classes_have_an_error_but_no_recall():
     same([asked.estimate()], [given.estimate()])
 
 
+@pytest.mark.plain
 def test_a_class_that_joins_leaves_the_account_as_it_is():
     y = np.where(np.arange(N) > 1500, Y + 1 + (X[:, 0] > 1.0), Y + 1)
     clf = learner().partial_fit(X[:1500], y[:1500])

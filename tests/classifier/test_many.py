@@ -66,6 +66,7 @@ def test_four_classes_are_learnt(update):
     np.testing.assert_array_equal(clf.predict(X), NAMES[scores.argmax(axis=1)])
 
 
+@pytest.mark.plain
 def test_an_intercept_for_each_class():
     clf = make(fit_intercept=True).fit(X, Y)
     np.testing.assert_allclose(clf.decision_function(X), X @ clf.coef_.T + clf.intercept_)
@@ -92,6 +93,7 @@ def test_a_missing_class_competes_with_a_row_of_zeros():
     assert clf.decision_function(X).shape == (240, 5)
 
 
+@pytest.mark.plain
 def test_rows_of_zeros_and_equal_scores_predict_the_first_class():
     clf = make().fit(X, Y)
     assert clf.predict(np.zeros((2, 6))).tolist() == ["ant", "ant"]
@@ -246,6 +248,7 @@ def test_a_class_joins_by_a_single_row():
     np.testing.assert_array_equal(clf.coef_, twin.coef_)
 
 
+@pytest.mark.plain
 def test_a_budget_counts_on_when_a_class_joins():
     query = Budget(Margin(b=1.0), total=60)
     clf = SelectiveClassifier(Perceptron(), query, random_state=3).partial_fit(X, LATE)
@@ -311,6 +314,7 @@ def test_a_refused_batch_leaves_no_class_behind(known):
     assert len(clf.classes_) > known + 1
 
 
+@pytest.mark.plain
 def test_a_rule_for_two_refuses_the_third_class_and_stays():
     clf = SelectiveClassifier(Arow(), Always())
     clf.partial_fit(X[:60], np.where(Y[:60] == "ant", "ant", "bee"))
@@ -345,6 +349,7 @@ def test_what_an_oracle_answered_stays_learnt():
 # --- the estimate of the error
 
 
+@pytest.mark.plain
 def test_the_error_of_many_classes_is_estimated():
     learner = SelectiveClassifier(Perceptron(), Always(), random_state=0)
     trace = progressive(learner, X, Y)
@@ -357,6 +362,7 @@ def test_the_error_of_many_classes_is_estimated():
     assert told.estimate().error == pytest.approx(trace.error)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("by_oracle", [False, True])
 def test_a_row_whose_class_joins_counts_as_a_mistake_at_the_odds_it_was_drawn(by_oracle, seed):

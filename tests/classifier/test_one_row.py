@@ -1,4 +1,8 @@
-"""One row at a time is the body of the loop."""
+"""One row at a time is the body of the loop.
+
+Compiling takes longer than running: the simplest rules and the default are compiled, the others are
+plain Python.
+"""
 
 import numpy as np
 import pytest
@@ -25,8 +29,13 @@ def make(rules):
     return SelectiveClassifier(*rules, random_state=5)
 
 
-@pytest.mark.parametrize("rules", RULES)
-@pytest.mark.parametrize("sparse", [False, True])
+FEW = [(RULES[0], False), (RULES[0], True), (RULES[-1], False)]
+OTHERS = [(RULES[-1], True)] + [(rules, sparse) for rules in RULES[1:-1] for sparse in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "sparse"), [*FEW, *(pytest.param(*p, marks=pytest.mark.plain) for p in OTHERS)]
+)
 def test_asking_one_by_one_is_the_pass(rules, sparse):
     rows = csr_array(X) if sparse else X
     passed = make(rules).partial_fit(rows, Y)
@@ -89,7 +98,9 @@ def test_a_row_of_another_width_is_refused(x):
         clf.predict_one(x)
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize(
+    "rules", [RULES[0], *(pytest.param(rules, marks=pytest.mark.plain) for rules in RULES[1:])]
+)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_bad_row_changes_nothing(rules, value):
     clf = make(rules).fit(X, Y)

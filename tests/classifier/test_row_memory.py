@@ -97,8 +97,18 @@ advance.of(ListeningState)(unmoved_by_choice)
 observe.of(ListeningState)(unmoved_by_label)
 
 
-@pytest.mark.parametrize("around", [partial(Budget, total=30), partial(Floor, explore=0.1)])
-@pytest.mark.parametrize("n_classes", [2, 4])
+BUDGET, FLOOR = partial(Budget, total=30), partial(Floor, explore=0.1)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "around"),
+    [
+        (4, BUDGET),
+        pytest.param(4, FLOOR, marks=pytest.mark.plain),  # compiling takes longer than running
+        pytest.param(2, BUDGET, marks=pytest.mark.plain),
+        pytest.param(2, FLOOR, marks=pytest.mark.plain),
+    ],
+)
 def test_a_query_rule_is_told_which_class_was_answered(n_classes, around):
     X = np.random.default_rng(0).standard_normal((30, 3))
     y = np.arange(30) % n_classes

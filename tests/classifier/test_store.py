@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 from selectron import SelectiveClassifier, load
 from selectron.classifier import DamagedFile
 from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
+from tests.rules.spread import SPREAD, compiled_or_plain
 from tests.rules.streams import stream
 
 pytestmark = pytest.mark.filterwarnings("ignore:Reflection is made for rows of length one")
@@ -17,7 +18,7 @@ X, SIGNS = stream(n=80)
 Y = np.where(SIGNS > 0, "b", "a")
 
 
-@pytest.mark.parametrize(("update", "query"), PAIRS)
+@pytest.mark.parametrize(("update", "query"), compiled_or_plain(PAIRS, SPREAD))
 def test_a_run_goes_on_exactly_where_it_stopped(update, query, tmp_path):
     make = lambda: SelectiveClassifier(UPDATES[update], QUERIES[query], random_state=11)  # noqa: E731
     whole = make().partial_fit(X, Y, classes=["a", "b"])

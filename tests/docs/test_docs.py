@@ -205,7 +205,17 @@ def modules():
     return ["selectron", *(module.name for module in found)]
 
 
-@pytest.mark.parametrize("name", modules())
+# Each example of a rule brings others together, and compiling takes longer than running.
+OF_RULES = tuple(
+    f"selectron.{place}" for place in ("updates", "queries", "scalings", "tracking.by")
+)
+
+
+def example(name):
+    return pytest.param(name, marks=pytest.mark.plain if name.startswith(OF_RULES) else ())
+
+
+@pytest.mark.parametrize("name", [example(name) for name in modules()])
 def test_examples_print_what_they_say(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
@@ -241,10 +251,19 @@ def test_the_readme_has_three_journeys():
     assert all(printed for _, printed in README)
 
 
-def test_the_other_examples_run():
-    for page in ("rules.md", "experts.md", "polling.md", "multiclass.md", "kernels.md"):
-        for code, _ in blocks(DOCS / page):
-            exec(compile(code, page, "exec"), {})
+@pytest.mark.parametrize(
+    "page",
+    [
+        "rules.md",
+        "experts.md",
+        "polling.md",
+        pytest.param("multiclass.md", marks=pytest.mark.plain),
+        pytest.param("kernels.md", marks=pytest.mark.plain),
+    ],
+)
+def test_the_other_examples_run(page):
+    for code, _ in blocks(DOCS / page):
+        exec(compile(code, page, "exec"), {})
 
 
 def run_page(page):

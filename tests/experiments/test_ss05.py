@@ -70,6 +70,7 @@ def test_text_and_plot(folder, monkeypatch, tmp_path):
     assert (tmp_path / "f.png").stat().st_size > 10_000
 
 
+@pytest.mark.plain
 def test_a_budget_holds_memory(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(kernel_budget, "STRETCH", 40)
     monkeypatch.setattr(kernel_budget, "BUDGET", 6)

@@ -13,15 +13,15 @@ from tests.kernels.subject import POLY, RBF, classes_of, machine_of, play, play_
 
 
 def digests(largest_block=512, few=False):
-    X, y = rings(n=70, d=11, dtype=np.float32)
+    X, y = rings(n=70, d=11)
     found = {}
     machine = machine_of(
         X, Ballseptron(r=0.1), Margin(b=5.0), n_classes=3, largest_block=largest_block, **POLY
     )
     found["many classes"] = digest(machine, play_classes(machine, X, classes_of(X, 3))[0])
-    if few:  # another processor means to compile anew
+    if few:  # another processor is compiled for anew
         return found
-    for name, rows in (("dense", X), ("csr", csr_matrix(X))):
+    for name, rows in (("float32", X.astype(np.float32)), ("csr", csr_matrix(X))):
         machine = machine_of(rows, Ridge(), Auto(), largest_block=largest_block, budget=15, **RBF)
         found[f"ridge {name}"] = digest(machine, play(machine, rows, y))
     return found

@@ -22,7 +22,10 @@ def test_the_size_of_a_block_does_not_show(here, largest_block):
     assert digests(largest_block) == here
 
 
-@pytest.mark.parametrize("core", ["Haswell", "SkylakeX", "Nehalem", "Prescott"])
+SLOW = [pytest.param(core, marks=pytest.mark.slow) for core in ("SkylakeX", "Nehalem")]
+
+
+@pytest.mark.parametrize("core", ["Haswell", "Prescott", *SLOW])
 def test_the_blas_does_not_show(here, core):
     assert digests_of("tests.kernels.digests", OPENBLAS_CORETYPE=core) == here
 

@@ -1,4 +1,7 @@
-"""The estimator with a kernel and more than two classes, known beforehand or met as they come."""
+"""The estimator with a kernel and more than two classes, known beforehand or met as they come.
+
+Compiling takes longer than running: one learner is compiled, the others are plain Python.
+"""
 
 import numpy as np
 import pytest
@@ -40,6 +43,7 @@ def test_every_door_leads_to_the_same_learner(tmp_path):
     assert (whole.classes_[scores.argmax(axis=1)] == whole.predict(X)).all()
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("update", [Perceptron(), None], ids=["perceptron", "default"])
 def test_classes_that_come_later_join(update, tmp_path):
     order = np.argsort(Y, kind="stable")  # one class after the other
@@ -58,6 +62,7 @@ def test_classes_that_come_later_join(update, tmp_path):
     assert (single.predict(X) == clf.predict(X)).all()
 
 
+@pytest.mark.plain
 def test_a_rule_without_a_form_is_refused_and_nothing_is_lost():
     clf = make(update=Ridge(), query=Always()).partial_fit(X[Y < "c"], Y[Y < "c"])
     before = clf.dual_coef_
@@ -69,6 +74,7 @@ def test_a_rule_without_a_form_is_refused_and_nothing_is_lost():
         make(update=Ridge()).fit(X, Y)
 
 
+@pytest.mark.plain
 def test_several_labels_a_row():
     flags = np.stack([Y == "a", X[:, 0] > 0], axis=1).astype(int)
     clf = SelectiveClassifier(Perceptron(), Always(), **POLY).fit(X, flags)

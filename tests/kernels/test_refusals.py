@@ -1,11 +1,15 @@
-"""Bad input: an error that names the value and the remedy, and nothing half-learnt."""
+"""Bad input: an error that names the value and the remedy, and nothing half-learnt.
+
+Compiling takes longer than running: a learner with a budget is compiled, the others are plain
+Python.
+"""
 
 import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier
 from selectron.kernels.choice import KernelChoice
-from selectron.queries import Always
+from selectron.queries import Always, Margin
 from selectron.scalings import Centred
 from selectron.updates import Ballseptron, PassiveAggressive, Perceptron, Ridge
 from tests.kernels.subject import machine_of, rings
@@ -43,6 +47,7 @@ def test_what_cannot_be_is_refused_by_name(wrong, message):
     assert not hasattr(clf, "classes_")
 
 
+@pytest.mark.plain
 def test_without_a_kernel_there_are_no_support_vectors():
     clf = SelectiveClassifier(Perceptron(), Always()).fit(X, Y)
     with pytest.raises(AttributeError, match="without a kernel"):
@@ -51,14 +56,16 @@ def test_without_a_kernel_there_are_no_support_vectors():
         _ = SelectiveClassifier(Perceptron(), Always(), kernel="linear").fit(X, Y).coef_
 
 
+@pytest.mark.plain
 def test_many_classes_want_a_first_order_rule():
     with pytest.raises(ValueError, match="Ridge with a kernel knows two classes, got 3"):
         machine_of(X, Ridge(), n_classes=3, kernel="linear")
 
 
 def learner(**options):
+    query = Margin(b=1e9)
     clf = SelectiveClassifier(
-        Ballseptron(r=0.1), Always(), kernel="poly", degree=5, gamma=0.2, **options
+        Ballseptron(r=0.1), query, kernel="poly", degree=5, gamma=0.2, **options
     )
     return clf.partial_fit(X[:50], Y[:50], classes=["in", "out"])
 
@@ -70,7 +77,11 @@ def memory(clf):
     return machine.room(), arrays, machine.numbers.tobytes(), clf.n_seen_, clf.n_asked_
 
 
-@pytest.mark.parametrize("options", [{}, {"budget": 20}], ids=["no limit", "budget"])
+@pytest.mark.parametrize(
+    "options",
+    [{"budget": 20}, pytest.param({}, marks=pytest.mark.plain)],
+    ids=["budget", "no limit"],
+)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e170])
 def test_a_refused_batch_changes_nothing(options, wrong):
     clf, batch = learner(**options), np.tile(X, (8, 1))
@@ -88,7 +99,7 @@ def test_a_refused_batch_changes_nothing(options, wrong):
 
 
 def test_one_bad_row_changes_nothing():
-    clf = learner()
+    clf = learner(budget=20)
     before = memory(clf)
     with pytest.raises(ValueError, match="NaN or infinity"):
         clf.ask_one(np.full(X.shape[1], np.nan))
@@ -99,12 +110,14 @@ def test_one_bad_row_changes_nothing():
     assert memory(clf) == before
 
 
+@pytest.mark.plain
 def test_a_function_must_give_a_value_a_pair():
     clf = SelectiveClassifier(Perceptron(), Always(), kernel=lambda A, B: A @ B[0])
     with pytest.raises(ValueError, match=r"shape \(64,\) for 64 and 64 rows: return one value"):
         clf.fit(X, Y)
 
 
+@pytest.mark.plain
 def test_a_function_that_fails_half_way_leaves_nothing_learnt():
     calls = []
 

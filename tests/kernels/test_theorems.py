@@ -1,6 +1,7 @@
 """What must hold on every stream: bounds in the space of the kernel, products under a budget."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,6 +9,8 @@ from selectron.bounds import ss05
 from selectron.queries import Always
 from selectron.updates import Ballseptron
 from tests.kernels.subject import POLY, classes_of, machine_of, play_classes, rings, twin_kernel
+
+pytestmark = pytest.mark.plain
 
 N_CLASSES = 3
 

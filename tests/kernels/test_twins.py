@@ -1,4 +1,9 @@
-"""The fast rules in dual form against slow ones written from the papers."""
+"""The fast rules in dual form against slow ones written from the papers.
+
+Compiling takes longer than running: every rule is compiled with one kernel, one query and dense
+rows, and an exit that changes coefficients once; `test_bits.py` has sparse rows. The rest is plain
+Python.
+"""
 
 import numpy as np
 import pytest
@@ -62,12 +67,20 @@ def agree(machine, log, twin):
     np.testing.assert_array_equal(rows, np.array(twin.learner.rows))
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 @pytest.mark.parametrize("name", TWO_CLASSES)
-def test_two_classes(name, sparse):
+def test_two_classes(name):
+    check_two_classes(name, X)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", TWO_CLASSES)
+def test_two_classes_sparse(name):
+    check_two_classes(name, csr_matrix(X))
+
+
+def check_two_classes(name, rows):
     update, options, make, query, make_query = TWO_CLASSES[name]
     twin = run(make(twin_kernel(options)), make_query(), X, Y, COINS)
-    rows = csr_matrix(X) if sparse else X
     machine = machine_of(rows, update, query, **options)
     log = play(machine, rows, Y)
     assert 5 < log.asked.sum() < N
@@ -77,11 +90,17 @@ def test_two_classes(name, sparse):
     assert poisoned.forecasts.tobytes() == log.forecasts.tobytes()
 
 
-@pytest.mark.parametrize("removal", ["random", "smallest", "projection"])
-@pytest.mark.parametrize("name", ["ballseptron", "ridge"])
+@pytest.mark.parametrize(
+    ("name", "removal"),
+    [
+        ("ballseptron", "projection"),
+        pytest.param("ballseptron", "random", marks=pytest.mark.plain),
+        pytest.param("ballseptron", "smallest", marks=pytest.mark.plain),
+        pytest.param("ridge", "random", marks=pytest.mark.plain),
+        pytest.param("ridge", "smallest", marks=pytest.mark.plain),
+    ],
+)
 def test_a_budget(name, removal):
-    if (name, removal) == ("ridge", "projection"):
-        return
     update, options, make, query, make_query = TWO_CLASSES[name]
     memory = {"budget": 9, "removal": removal}
     twin = run(make(twin_kernel(options), coins=exit_coins(N), **memory), make_query(), X, Y, COINS)
@@ -100,6 +119,7 @@ def test_a_projection_that_loses_little_needs_no_full_budget():
     assert len(twin.learner.rows) < min(60, twin.learner.n_updates)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("memory", [NO_BUDGET, {"budget": 12, "removal": "random"}], ids=str)
 def test_many_classes(memory):
     labels = classes_of(X, 4)
@@ -126,6 +146,7 @@ def test_many_classes(memory):
     np.testing.assert_array_equal(machine.sides(read_rows(X)), [twin.predict(x) for x in X])
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name", TWO_CLASSES)
 def test_the_linear_kernel_gives_the_linear_rule(name):
     update, _, _, query, _ = TWO_CLASSES[name]
@@ -137,6 +158,7 @@ def test_the_linear_kernel_gives_the_linear_rule(name):
     np.testing.assert_allclose(log.forecasts[:, 0], primal.margins, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.plain
 def test_equal_scores_go_to_the_first_class():
     machine = machine_of(X, Perceptron(), n_classes=3, **POLY)
     _, predicted = play_classes(machine, X[:1], [0])

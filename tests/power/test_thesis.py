@@ -13,7 +13,10 @@ pytestmark = needs_compiler
 TRIALS = {"4 x 100, seeds 101-104": (100, 101), "4 x 500, seeds 1-4": (500, 1)}
 
 
-@pytest.fixture(scope="module", params=list(TRIALS))
+PARAMS = ["4 x 100, seeds 101-104", pytest.param("4 x 500, seeds 1-4", marks=pytest.mark.slow)]
+
+
+@pytest.fixture(scope="module", params=PARAMS)
 def comparison(request) -> Comparison:
     pages, seed = TRIALS[request.param]
     began = time.process_time()

@@ -1,4 +1,4 @@
-"""Print a digest of weights, odds and questions for a spread of rules: run under other settings."""
+"""Digests of weights, odds and questions; as a program, of a few rules, under other settings."""
 
 import hashlib
 import json
@@ -8,38 +8,49 @@ import numpy as np
 
 from selectron.numeric.coins import coins
 from selectron.scalings import Automatic, Centred, Intercept, Winsorised
-from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
+from tests.rules.catalogue import PAIRS, QUERIES, SOME_UPDATES, UPDATES
+from tests.rules.spread import FEW, SPREAD
 from tests.rules.streams import as_csr, as_dense, stream
 from tests.rules.subject import play
 
 N, D = 70, 19  # longer than two vectors of eight, with a tail
+COINS = coins(9, 0, N)
+FORMS = {
+    "dense": (as_dense, np.float64),
+    "csr": (as_csr, np.float64),
+    "dense float32": (as_dense, np.float32),
+}
+SCALINGS = {
+    "centred": Centred(warmup=5),
+    "winsorised": Winsorised(warmup=5),
+    "intercept": Intercept(),
+}
 
 
-def digests(pairs):
+def digests(pairs, forms=tuple(FORMS)):
     found = {}
     for update, query in pairs:
-        for dtype in (np.float64, np.float32):
+        for form in forms:
+            read, dtype = FORMS[form]
             X, y = stream(n=N, d=D, seed=2, dtype=dtype)
-            for kind, rows in (("dense", as_dense(X)), ("csr", as_csr(X))):
-                if dtype is np.float32 and (kind == "csr" or query != "margin"):
-                    continue  # the same bodies: once for every update is enough
-                found[f"{update} {query} {kind} {np.dtype(dtype).name}"] = digest(
-                    play(UPDATES[update], QUERIES[query], rows, y, coins(9, 0, N), d=D, dtype=dtype)
-                )
-    X, y = stream(n=N, d=D, seed=2)
-    watching = {"centred": Centred(warmup=5), "winsorised": Winsorised(warmup=5)}
-    for name, scaling in (watching | {"intercept": Intercept()}).items():
-        for kind, rows in (("dense", as_dense(X)), ("csr", as_csr(X))):
-            found[f"ridge balanced {name} {kind}"] = digest(
-                play(UPDATES["ridge"], QUERIES["balanced"], rows, y, coins(9, 0, N), d=D,
-                     scaling=scaling)
-            )  # fmt: skip
-    images = np.abs(stream(n=N, d=40, seed=2)[0])
-    found["probit auto automatic images"] = digest(
-        play(UPDATES["probit"], QUERIES["auto"], as_dense(images), y, coins(9, 0, N), d=40,
-             scaling=Automatic(warmup=5))
-    )  # fmt: skip
+            outcome = play(UPDATES[update], QUERIES[query], read(X), y, COINS, d=D, dtype=dtype)
+            found[f"{update} {query} {form}"] = digest(outcome)
     return found
+
+
+def scaled(forms=("dense", "csr")):
+    """Play a pair behind each scaling that moves rows."""
+    X, y = stream(n=N, d=D, seed=2)
+    rules = UPDATES["ridge"], QUERIES["balanced"]
+    found = {
+        f"{name} {form}": digest(play(*rules, FORMS[form][0](X), y, COINS, d=D, scaling=scaling))
+        for name, scaling in SCALINGS.items()
+        for form in forms
+    }
+    images = np.abs(stream(n=N, d=40, seed=2)[0])
+    rules = UPDATES["probit"], QUERIES["auto"]
+    outcome = play(*rules, as_dense(images), y, COINS, d=40, scaling=Automatic(warmup=5))
+    return found | {"automatic": digest(outcome)}
 
 
 def digest(outcome):
@@ -47,12 +58,31 @@ def digest(outcome):
     return hashlib.sha256(content).hexdigest()
 
 
-def spread_of_pairs():
-    """Every update and every query at least once, the second-order ones with several."""
-    with_margin = [(update, "margin") for update in UPDATES]
-    with_queries = [(u, query) for u in ("perceptron", "second-order") for query in QUERIES]
-    return list(dict.fromkeys(with_margin + with_queries))
+def spread():
+    """Every rule once, dense and sparse, a few of them in single precision too."""
+    return digests(SPREAD, ["dense", "csr"]) | digests(FEW) | scaled(["dense"])
 
+
+def few():
+    """Every rule once, two in every form: another processor is compiled for anew.
+
+    The rules for many classes are left to `many.py`.
+    """
+    return digests([p for p in SPREAD if p[0] not in SOME_UPDATES], ["dense"]) | digests(FEW)
+
+
+def several():
+    """Every update in every form, and every query with a first- and a second-order update."""
+    with_queries = [(u, query) for u in ("perceptron", "second-order") for query in QUERIES]
+    in_forms = digests([(update, "margin") for update in UPDATES]) | scaled()
+    return in_forms | digests(with_queries, ["dense", "csr"])
+
+
+def every():
+    return several() | digests(PAIRS, ["dense", "csr"])
+
+
+CHOICES = {"spread": spread, "few": few, "several": several, "every": every}
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(digests(PAIRS if "all" in sys.argv else spread_of_pairs())))
+    sys.stdout.write(json.dumps(CHOICES[sys.argv[1]]()))

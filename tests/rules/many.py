@@ -1,7 +1,7 @@
 """Rules on many classes against their slow twins.
 
-Compiling takes longer than running: so this is a program too, which plays every pair in plain
-Python in a process of its own; a spread of them is compiled, with the same bits.
+This is a program too, which prints digests under other settings. Compiling takes longer than
+running: `spread.py` says why a few of the pairs are enough.
 """
 
 import hashlib
@@ -19,15 +19,15 @@ from selectron.scalings import Raw
 from tests.oracles import many_learners, queries
 from tests.oracles.many_run import run
 from tests.rules.catalogue import QUERIES, UPDATES
+from tests.rules.spread import spread
 from tests.rules.streams import as_csr, as_dense
 
 N, D, K = 90, 11, 4
 COINS = coins(5, 0, N)
 MANY = {name: rule for name, rule in UPDATES.items() if has_many_form(rule)}
 ALL_PAIRS = [(update, query) for update in MANY for query in QUERIES]
-SPREAD = [(update, "margin") for update in MANY] + [("ridge", "balanced"), ("perceptron", "auto")]
-SPREAD += [("class-ridge", "capped"), ("low-rank-class-ridge", "capped")]
-FEW = [("ballseptron", "margin"), ("ridge", "balanced"), ("class-ridge", "capped")]
+SPREAD = spread(ALL_PAIRS, lambda update: update.many(D, float, K))
+FEW = [next(p for p in SPREAD if p[0] == u) for u in ("class-ridge", "low-rank-class-ridge")]
 
 
 def stream(dtype=np.float64, seed=0):
@@ -110,12 +110,21 @@ def digests(pairs, forms=tuple(FORMS)):
     return found
 
 
+def wide():
+    """The spread, dense and sparse, and a few of it in single precision."""
+    return digests(SPREAD, ["dense", "csr"]) | digests(FEW, ["dense float32"])
+
+
 def few():
+    """A few kinds of state: another processor means to compile anew."""
     return digests(FEW, ["dense"])
 
 
+def every():
+    return digests(ALL_PAIRS)
+
+
+CHOICES = {"few": few, "wide": wide, "every": every}
+
 if __name__ == "__main__":
-    if "check" in sys.argv:
-        for pair in ALL_PAIRS:
-            check_pair(*pair)
-    sys.stdout.write(json.dumps(few() if "few" in sys.argv else digests(SPREAD)))
+    sys.stdout.write(json.dumps(CHOICES[sys.argv[1]]()))

@@ -78,6 +78,7 @@ def test_with_enough_directions_the_low_rank_is_the_whole():
     np.testing.assert_allclose(hypothesis(parts), hypothesis(whole), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("counts", [False, True])
 def test_never_written_out_and_still_the_same(counts):
     X = COUNTS if counts else VALUES

@@ -1,19 +1,31 @@
-"""The same seed, the same bits: without the compiler, and for other CPUs."""
+"""The same seed, the same bits: without the compiler, and for other CPUs.
+
+Compiling takes longer than running: a spread of the pairs is enough here (`spread.py` says why).
+"""
 
 import pytest
 
-from tests.other_process import digests_of
-from tests.rules.catalogue import PAIRS
-from tests.rules.digests import digests, spread_of_pairs
+from tests.other_process import CPUS, digests_of
+from tests.rules.digests import every, few, several, spread
 
 
-def test_plain_python_gives_the_same_bits_for_every_pair():
-    assert digests_of("tests.rules.digests", "all", NUMBA_DISABLE_JIT="1") == digests(PAIRS)
+def test_plain_python_gives_the_same_bits():
+    assert digests_of("tests.rules.digests", "spread", NUMBA_DISABLE_JIT="1") == spread()
 
 
-@pytest.mark.parametrize("cpu", ["generic", "haswell"])
+@pytest.mark.parametrize("cpu", CPUS)
 def test_other_cpus_give_the_same_bits(cpu, tmp_path):
-    settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
-    if cpu == "generic":
-        settings["NUMBA_CPU_FEATURES"] = ""
-    assert digests_of("tests.rules.digests", **settings) == digests(spread_of_pairs())
+    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert digests_of("tests.rules.digests", "few", **settings) == few()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cpu", CPUS)
+def test_other_cpus_give_the_same_bits_for_several_pairs(cpu, tmp_path):
+    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert digests_of("tests.rules.digests", "several", **settings) == several()
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_same_bits_for_every_pair():
+    assert digests_of("tests.rules.digests", "every", NUMBA_DISABLE_JIT="1") == every()

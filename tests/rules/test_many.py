@@ -9,9 +9,20 @@ from selectron.numeric.rows import DenseRow
 from selectron.protocol import ManyForecast, ask_probability, glance, learn, predict
 from selectron.updates.prototypes import lead
 from tests.oracles.multiclass import MulticlassBallseptron
-from tests.other_process import digests_of
+from tests.other_process import CPUS, digests_of
 from tests.rules.catalogue import QUERIES, UPDATES
-from tests.rules.many import MANY, SPREAD, check_pair, digests, few, play, stream
+from tests.rules.many import (
+    ALL_PAIRS,
+    MANY,
+    SPREAD,
+    check_pair,
+    every,
+    few,
+    play,
+    stream,
+    wide,
+)
+from tests.rules.spread import compiled_or_plain
 from tests.rules.streams import as_dense
 
 
@@ -22,23 +33,34 @@ def test_the_rules_with_a_form_for_many_classes():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("update", "query"), SPREAD)
-def test_a_pair_compiled(update, query):
+@pytest.mark.parametrize(("update", "query"), compiled_or_plain(ALL_PAIRS, SPREAD))
+def test_a_pair(update, query):
     check_pair(update, query)
 
 
-def test_every_pair_agrees_with_its_twin_and_plain_python_gives_the_same_bits():
-    assert digests_of("tests.rules.many", "check", NUMBA_DISABLE_JIT="1") == digests(SPREAD)
+def test_plain_python_gives_the_same_bits():
+    assert digests_of("tests.rules.many", "wide", NUMBA_DISABLE_JIT="1") == wide()
 
 
-@pytest.mark.parametrize("cpu", ["generic", "haswell"])
+@pytest.mark.parametrize("cpu", CPUS)
 def test_other_cpus_give_the_same_bits(cpu, tmp_path):
-    settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
-    if cpu == "generic":
-        settings["NUMBA_CPU_FEATURES"] = ""
+    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert digests_of("tests.rules.many", "few", **settings) == few()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("cpu", CPUS)
+def test_other_cpus_give_the_same_bits_for_the_spread(cpu, tmp_path):
+    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert digests_of("tests.rules.many", "wide", **settings) == wide()
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_same_bits_for_every_pair():
+    assert digests_of("tests.rules.many", "every", NUMBA_DISABLE_JIT="1") == every()
+
+
+@pytest.mark.plain
 @pytest.mark.parametrize("update", MANY)
 def test_float32_agrees_to_rounding(update):
     X, labels = stream()
@@ -80,6 +102,7 @@ def test_a_score_that_is_not_finite_reaches_the_margin(broken, place):
     assert np.isnan(lead(scores).margin)
 
 
+@pytest.mark.plain
 def test_the_ballseptron_is_that_of_the_theorems():
     X, labels = stream()
     twin = MulticlassBallseptron(X.shape[1], 4, 0.3)
@@ -92,6 +115,7 @@ def test_the_ballseptron_is_that_of_the_theorems():
     assert state.n_updates == twin.n_margin_errors + twin.n_mistakes
 
 
+@pytest.mark.plain
 def test_radius_zero_is_the_perceptron():
     X, labels = stream()
     balls = play(updates.Ballseptron(r=0.0), queries.Always(), as_dense(X), labels)[1]

@@ -8,6 +8,7 @@ from selectron.updates import Ballseptron, Perceptron, PNorm
 from tests.oracles import learners, queries
 from tests.oracles.run import run
 from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
+from tests.rules.spread import SPREAD, compiled_or_plain
 from tests.rules.streams import as_csr, as_dense, stream
 from tests.rules.subject import play
 
@@ -30,7 +31,7 @@ def twin_of_query(query):
     return getattr(queries, type(query).__name__)(**knobs)
 
 
-@pytest.mark.parametrize(("update", "query"), PAIRS)
+@pytest.mark.parametrize(("update", "query"), compiled_or_plain(PAIRS, SPREAD))
 def test_a_pair(update, query):
     """One test a pair, so that each is compiled once: dense and sparse."""
     update, query = UPDATES[update], QUERIES[query]
@@ -58,6 +59,7 @@ def same(one, other):
         assert a.tobytes() == b.tobytes()
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name", UPDATES)
 def test_single_precision_agrees_to_rounding(name):
     update, query = UPDATES[name], QUERIES["margin"]

@@ -36,7 +36,9 @@ def text_twin(X, counts, bias=0.25):
 
 
 @pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("update", [Probit(rank=6), HalfStep()])
+@pytest.mark.parametrize(
+    "update", [Probit(rank=6), pytest.param(HalfStep(), marks=pytest.mark.plain)]
+)
 def test_never_written_out_and_still_the_same(counts, update):
     X = COUNTS if counts else VALUES
     Z = np.array(list(text_twin(X, counts)))[WARMUP:]
@@ -53,6 +55,7 @@ def test_never_written_out_and_still_the_same(counts, update):
     assert 20 < twin.asked.sum() < N - WARMUP
 
 
+@pytest.mark.plain
 def test_answers_that_come_later_and_predictions_on_the_way_disturb_nothing():
     rules = {"update": Probit(rank=6), "query": Auto(explore=0.1), "scaling": Text(warmup=WARMUP)}
     signs = np.where(Y > 0, "b", "a")

@@ -80,6 +80,7 @@ def fitted(X, y, **params):
     return TrackingClassifier(query=Always(), **params).fit(X, y)
 
 
+@pytest.mark.plain
 def test_a_row_of_zeros_a_long_row_and_one_learner():
     X, y, *_ = stream(n=300, d=3)
     X[5] = 0.0

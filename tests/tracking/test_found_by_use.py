@@ -14,7 +14,7 @@ from selectron.streams import drifting
 from selectron.tracking import ForgettingRidge, TrackingClassifier, follow
 from selectron.updates import Perceptron
 
-FEW = [ForgettingRidge(), Perceptron()]
+FEW = [ForgettingRidge(), ForgettingRidge(memory=None), Perceptron()]  # compiled elsewhere too
 X, Y, *_ = drifting("flips", 5, n=1500)
 
 
@@ -90,6 +90,7 @@ def test_one_row_is_one_row(rows):
     assert clf.predict_one(X[:1]) == clf.predict_one(X[0]) == clf.predict_one(csr_array(X[:1]))
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("query", [Uniform(rate=0.5), Budget(rate=0.5)], ids=str)
 def test_foreign_learners_can_be_given_up_on(query):
     """The query rule hears of it as it does where the learners are rules."""

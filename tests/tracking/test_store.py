@@ -52,6 +52,7 @@ def test_a_run_goes_on_exactly(tmp_path, params):
     )
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     "query", [Budget(rate=0.2), Budget(rate=0.3, query=Margin(b=0.5))], ids=str
 )
@@ -65,6 +66,7 @@ def test_a_rule_within_a_rule_is_saved(tmp_path, query):
     np.testing.assert_array_equal(twin.decision_function(X), clf.decision_function(X))
 
 
+@pytest.mark.plain
 def test_how_long_answers_take_is_saved(tmp_path):
     """What counts as overdue depends on it."""
     clf = TrackingClassifier(FEW, query=Budget(rate=0.5))

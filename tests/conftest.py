@@ -1,0 +1,24 @@
+"""Compiling takes longer than running: what is marked `plain` is slow where it is compiled."""
+
+import pytest
+from numba import config
+
+# Files that take half a minute and more come first, so that no worker idles beside one at the end.
+LONG = (
+    "tests/test_plain_python.py",
+    "tests/docs/test_docs.py",
+    "tests/rules/test_determinism.py",
+    "tests/rules/test_many.py",
+    "tests/kernels/test_bits.py",
+    "tests/classifier/test_estimator_checks.py",
+    "tests/experts/test_bits.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)  # before marks are selected
+def pytest_collection_modifyitems(items):
+    if not config.DISABLE_JIT:
+        for item in items:
+            if item.get_closest_marker("plain"):
+                item.add_marker("slow")
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
