@@ -27,7 +27,7 @@ COINS = coins(5, 0, N)
 MANY = {name: rule for name, rule in UPDATES.items() if has_many_form(rule)}
 ALL_PAIRS = [(update, query) for update in MANY for query in QUERIES]
 SPREAD = spread(ALL_PAIRS, lambda update: update.many(D, float, K))
-FEW = [next(p for p in SPREAD if p[0] == u) for u in ("class-ridge", "low-rank-class-ridge")]
+FEW = [next(p for p in SPREAD if p[0] == u) for u in ("rehearsal", "low-rank-class-ridge")]
 
 
 def stream(dtype=np.float64, seed=0):
