@@ -1,8 +1,9 @@
 """What takes longer to compile than to run: the fast suite runs it in plain Python.
 
-Plain Python gives the same bits as compiled code (`rules/test_pairs.py`, `kernels/test_bits.py`),
-so what it finds holds there too; and beside every test marked `plain` there is one that compiles
-the same bodies with fewer partners. `make reproduce` compiles all of them.
+Plain Python gives the same bits as compiled code (`rules/test_determinism.py`,
+`kernels/test_bits.py`), and tests beside those marked `plain` compile every rule with some partner.
+What the compiler alone could get wrong elsewhere is left to `make reproduce`, which compiles all of
+them.
 """
 
 import subprocess

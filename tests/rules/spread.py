@@ -2,8 +2,8 @@
 
 Compiling takes longer than running: the fast suite plays every pair in plain Python and compiles
 these, which must give the same bits. What the bodies of a pair say to each other is a forecast and
-a label, so an error of the compiler's shows with one partner as with another; the slow tests
-compile every pair.
+a label, so what is wrong with one partner is rarely right with another; the slow tests compile
+every pair.
 """
 
 import pytest
