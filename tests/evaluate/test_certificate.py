@@ -22,6 +22,7 @@ from selectron.scalings import Centred
 from selectron.updates import (
     Ballseptron,
     Perceptron,
+    PNorm,
     Reflection,
     Ridge,
     SecondOrder,
@@ -402,3 +403,31 @@ def test_an_intercept_needs_a_weight_in_the_comparator():
     trace = run(IN_EXPECTATION["theorem 1"], fit_intercept=True)
     with pytest.raises(ValueError, match="sees 5 features: give one for each, the intercept last"):
         trace.certificate(TARGET)
+
+
+def test_p_norm_two_has_the_certificate_of_the_perceptron():
+    one = run((Perceptron(), Margin(b=0.6))).certificate()
+    two = run((PNorm(p=2.0), Margin(b=0.6))).certificate()
+    assert two.bound == pytest.approx(one.bound)
+    assert (two.gamma, two.hinge) == pytest.approx((one.gamma, one.hinge))
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("constant", [False, True])
+def test_p_norms_measure_rows_and_comparators_by_dual_norms(constant):
+    trace = run((PNorm(p=4.0), Margin(b=0.6)), fit_intercept=constant)
+    rows = np.hstack([X, np.ones((len(X), 1))]) if constant else X
+    u = np.append(TARGET, 0.1)[: rows.shape[1]]
+    found = trace.certificate(comparator=u)
+    length = 1.0 / (found.gamma * np.linalg.norm(u))  # the one that was best for this direction
+    expected = cbgz06.p_norm_mistakes(
+        p=4.0,
+        b=0.6,
+        max_norm=np.linalg.norm(rows, ord=4, axis=1).max(),
+        target_margin=1.0,
+        hinge=hinge(trace, length * u, rows=rows),
+        comparator_norm=np.linalg.norm(length * u, ord=4 / 3),
+    )
+    assert found.bound == pytest.approx(expected)
+    assert found.holds
+    assert "ours" in str(found)

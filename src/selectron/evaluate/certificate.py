@@ -22,7 +22,7 @@ from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Dense, Rows
 from selectron.queries import AdaptiveMargin, Always, Margin, SecondOrderMargin
 from selectron.scalings import Intercept, Raw
-from selectron.updates import Ballseptron, Perceptron, SecondOrder, Winnow
+from selectron.updates import Ballseptron, Perceptron, PNorm, SecondOrder, Winnow
 
 IN_EXPECTATION = "in expectation over the coins"
 
@@ -61,6 +61,7 @@ class _Evidence:
     signs: Vector
     max_norm: float
     max_entry: float
+    longest: Callable[[float], float]  # the largest p-norm of a row
     n_margin_errors: int
 
 
@@ -106,6 +107,7 @@ def _gather(trace: Any, *, with_constant: bool) -> _Evidence:
         trace.signs[chosen].astype(float),
         float(np.sqrt(squares.max() + extra)),
         float(max(abs(X).max(), extra)),
+        lambda p: float(((abs(X) ** p).sum(axis=1).max() + extra) ** (1.0 / p)),
         int(getattr(state, "n_margin_errors", 0)),
     )
 
@@ -172,6 +174,31 @@ def _perceptron_margin(
 
     bound, gamma, hinge = _least(evidence, _directions(evidence, comparator), bound_of)
     return Certificate(mistakes, bound, "[CBGZ06] Theorem 1", gamma, hinge, IN_EXPECTATION)
+
+
+def _p_norm_margin(
+    mistakes: int, evidence: _Evidence, update: PNorm, query: Margin, comparator: Any
+) -> Certificate:
+    max_norm, q = evidence.longest(update.p), update.p / (update.p - 1.0)
+
+    def bound_of(size: float, losses: Vector) -> float:
+        return cbgz06.p_norm_mistakes(
+            p=update.p,
+            b=query.b,
+            max_norm=max_norm,
+            target_margin=1.0,
+            hinge=float(losses.sum()),
+            comparator_norm=size,
+        )
+
+    bound, gamma, hinge = _least(
+        evidence,
+        _directions(evidence, comparator),
+        bound_of,
+        size_of=lambda u: float((np.abs(u) ** q).sum() ** (1.0 / q)),
+    )
+    theorem = "ours, after [CBGZ06] Theorem 1"
+    return Certificate(mistakes, bound, theorem, gamma, hinge, IN_EXPECTATION)
 
 
 def _perceptron_adaptive(
@@ -284,4 +311,5 @@ JUDGES: dict[tuple[type, type], Callable[..., Certificate]] = {
     (SecondOrder, Margin): _second_order,
     (SecondOrder, SecondOrderMargin): _second_order,
     (Winnow, Margin): _winnow,
+    (PNorm, Margin): _p_norm_margin,
 }
