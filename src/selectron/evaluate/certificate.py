@@ -18,8 +18,8 @@ from selectron.evaluate.comparators import (
     on_simplex,
     simplex_comparator,
 )
+from selectron.evaluate.evidence import Evidence, gather
 from selectron.numeric.arrays import Vector
-from selectron.numeric.rows import Dense, Rows
 from selectron.queries import AdaptiveMargin, Always, Margin, SecondOrderMargin
 from selectron.scalings import Intercept, Raw
 from selectron.updates import Ballseptron, Perceptron, PNorm, SecondOrder, Winnow
@@ -53,18 +53,6 @@ class Certificate:
         )
 
 
-@dataclass(frozen=True)
-class _Evidence:
-    """The rounds on which the hypothesis changed, as the update rule saw them."""
-
-    X: Any
-    signs: Vector
-    max_norm: float
-    max_entry: float
-    longest: Callable[[float], float]  # the largest p-norm of a row
-    n_margin_errors: int
-
-
 def certify(trace: Any, comparator: Any = None) -> Certificate:
     """Find the theorem for this pair of rules, and its smallest bound in hindsight."""
     scaling, update, query = trace.learner.rules_
@@ -83,7 +71,7 @@ def certify(trace: Any, comparator: Any = None) -> Certificate:
             None,
             f"no worst-case theorem covers {update.label} with {query.label}{presented}",
         )
-    evidence = _gather(trace, with_constant=isinstance(scaling, Intercept))
+    evidence = gather(trace, with_constant=isinstance(scaling, Intercept))
     certificate = judge(trace.n_mistakes, evidence, update, query, comparator)
     if certificate.bound == inf:
         why = f"{certificate.theorem} has no comparator for these rows"
@@ -91,47 +79,14 @@ def certify(trace: Any, comparator: Any = None) -> Certificate:
     return certificate
 
 
-def _gather(trace: Any, *, with_constant: bool) -> _Evidence:
-    X = _matrix(trace.rows)
-    chosen = np.flatnonzero(trace.updated)
-    squares = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
-    extra = 1.0 if with_constant else 0.0
-    seen = X[chosen]
-    if with_constant:
-        from scipy.sparse import csr_array, hstack  # noqa: PLC0415
-
-        seen = csr_array(hstack([seen, csr_array(np.ones((len(chosen), 1)))]))
-    state = trace.learner._started().machine.state.update
-    return _Evidence(
-        seen,
-        trace.signs[chosen].astype(float),
-        float(np.sqrt(squares.max() + extra)),
-        float(max(abs(X).max(), extra)),
-        lambda p: float(((abs(X) ** p).sum(axis=1).max() + extra) ** (1.0 / p)),
-        int(getattr(state, "n_margin_errors", 0)),
-    )
-
-
-def _matrix(rows: Rows) -> Any:
-    from scipy.sparse import csr_array  # noqa: PLC0415
-
-    if isinstance(rows, Dense):
-        return csr_array(rows.values.astype(np.float64))
-    shape = (len(rows.starts) - 1, rows.width)
-    # scikit-learn's separators want signed 32 bits: enough, but for billions of entries.
-    kind = np.int32 if rows.starts[-1] < 2**31 else np.int64
-    places = rows.indices.astype(kind), rows.starts.astype(kind)
-    return csr_array((rows.values.astype(np.float64), *places), shape=shape)
-
-
-def _directions(evidence: _Evidence, comparator: Any) -> Iterable[Vector]:
+def _directions(evidence: Evidence, comparator: Any) -> Iterable[Vector]:
     if comparator is None:
         return directions(evidence.X, evidence.signs)
     return [given_comparator(comparator, evidence.X.shape[1])]
 
 
 def _least(
-    evidence: _Evidence,
+    evidence: Evidence,
     candidates: Iterable[Vector],
     bound_of: Callable[[float, Vector], float],
     size_of: Callable[[Vector], float] = lambda u: 1.0,
@@ -161,7 +116,7 @@ def _least(
 
 
 def _perceptron_margin(
-    mistakes: int, evidence: _Evidence, update: Perceptron, query: Margin, comparator: Any
+    mistakes: int, evidence: Evidence, update: Perceptron, query: Margin, comparator: Any
 ) -> Certificate:
     def bound_of(length: float, losses: Vector) -> float:
         return cbgz06.perceptron_mistakes(
@@ -177,7 +132,7 @@ def _perceptron_margin(
 
 
 def _p_norm_margin(
-    mistakes: int, evidence: _Evidence, update: PNorm, query: Margin, comparator: Any
+    mistakes: int, evidence: Evidence, update: PNorm, query: Margin, comparator: Any
 ) -> Certificate:
     max_norm, q = evidence.longest(update.p), update.p / (update.p - 1.0)
 
@@ -202,7 +157,7 @@ def _p_norm_margin(
 
 
 def _perceptron_adaptive(
-    mistakes: int, evidence: _Evidence, update: Perceptron, query: AdaptiveMargin, comparator: Any
+    mistakes: int, evidence: Evidence, update: Perceptron, query: AdaptiveMargin, comparator: Any
 ) -> Certificate:
     def bound_of(length: float, losses: Vector) -> float:
         return cbgz06.adaptive_mistakes(
@@ -218,7 +173,7 @@ def _perceptron_adaptive(
 
 
 def _every_label(
-    mistakes: int, evidence: _Evidence, update: Any, query: Always, comparator: Any
+    mistakes: int, evidence: Evidence, update: Any, query: Always, comparator: Any
 ) -> Certificate:
     """Take the least of the D1 and D2 bounds, less what the margin errors pay for."""
     r = update.r if isinstance(update, Ballseptron) else 0.0
@@ -250,7 +205,7 @@ def _every_label(
 
 
 def _second_order(
-    mistakes: int, evidence: _Evidence, update: SecondOrder, query: Any, comparator: Any
+    mistakes: int, evidence: Evidence, update: SecondOrder, query: Any, comparator: Any
 ) -> Certificate:
     X = np.asarray(evidence.X.todense())
     gram = X.T @ X
@@ -280,7 +235,7 @@ def _second_order(
 
 
 def _winnow(
-    mistakes: int, evidence: _Evidence, update: Winnow, query: Margin, comparator: Any
+    mistakes: int, evidence: Evidence, update: Winnow, query: Margin, comparator: Any
 ) -> Certificate:
     X, d = evidence.X, evidence.X.shape[1]
     if comparator is not None:
