@@ -5,16 +5,22 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.rows import Row, dot, square_norm
-from selectron.numeric.symmetric import downdate, image, quadratic_form
+from selectron.numeric.arrays import Vector
+from selectron.numeric.rows import Row
+from selectron.numeric.symmetric import downdate, image
 from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
-from selectron.updates.covariance import SLACK, Covariance, positive_root, shared_covariance
-from selectron.updates.known_classes import count_label, lead_of_known, weight_of
+from selectron.updates.class_ridge import (
+    class_ridge_glance,
+    class_ridge_hypothesis,
+    class_ridge_predict,
+    class_ridge_separation,
+)
+from selectron.updates.covariance import Covariance, shared_covariance
+from selectron.updates.known_classes import count_label, weight_of
 from selectron.updates.notebook import Notebook, fresh_notebook, rehearse, written
 from selectron.updates.prototypes import frobenius
-from selectron.updates.two_prototypes import TwoPrototypesState, distance_between, separation
+from selectron.updates.two_prototypes import TwoPrototypesState, separation
 
 
 @dataclass(frozen=True)
@@ -76,23 +82,10 @@ class RehearsalState(NamedTuple):
     n_updates: int
 
 
-@glance.of(RehearsalState)
-def rehearsal_glance(update: RehearsalState, x: Row) -> ManyForecast:
-    weights, scores = update.covariance.weights, update.scores
-    for k in range(len(scores)):
-        scores[k] = dot(x, weights[k])
-    found = lead_of_known(update.counts, scores)
-    most = SLACK * square_norm(x)
-    unit = positive_root(most)
-    return ManyForecast(found.margin, unit, update.norm, most, False, found.best, found.second)
-
-
-@predict.of(RehearsalState)
-def rehearsal_predict(update: RehearsalState, x: Row, seen: ManyForecast) -> ManyForecast:
-    covariance = update.covariance
-    variance = max(quadratic_form(x, covariance.A_inv, covariance.support), 0.0)
-    unit = positive_root(variance)
-    return ManyForecast(seen.margin, unit, update.norm, variance, True, seen.best, seen.second)
+glance.of(RehearsalState)(class_ridge_glance)
+predict.of(RehearsalState)(class_ridge_predict)
+hypothesis.of(RehearsalState)(class_ridge_hypothesis)
+separation.of(RehearsalState)(class_ridge_separation)
 
 
 @learn.of(RehearsalState)
@@ -117,13 +110,3 @@ def rehearsal_learn(
         frobenius(weights),
         update.n_updates + 1,
     )
-
-
-@hypothesis.of(RehearsalState)
-def rehearsal_hypothesis(update: RehearsalState) -> Matrix:
-    return update.covariance.weights
-
-
-@separation.of(RehearsalState)
-def rehearsal_separation(update: RehearsalState) -> float:
-    return distance_between(update.covariance.weights)
