@@ -24,7 +24,7 @@ def synthetic() -> list[Problem]:
 
 
 def _in_units(rng: np.random.Generator, X: Matrix) -> Matrix:
-    """Give each feature a unit of its own, within the same order of magnitude."""
+    """Give each feature a unit of its own, most of them within a few times of each other."""
     scaled: Matrix = X * 10.0 ** (UNITS * rng.standard_normal(X.shape[1]))
     return scaled
 
