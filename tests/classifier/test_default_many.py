@@ -98,3 +98,12 @@ def test_answers_that_come_late_and_resumed_runs_agree(tmp_path):
     scores = [clf.decision_function(X[TEST]) for clf in (one, other)]
     np.testing.assert_array_equal(*scores)
     assert one.n_asked_ == other.n_asked_
+
+
+def test_a_default_whose_third_class_joined_is_saved(tmp_path):
+    """Two classes keep no account of the error, and the rule for many has a floor."""
+    whole = SelectiveClassifier(random_state=0).partial_fit(X[:300], Y[:300])
+    clf = SelectiveClassifier(random_state=0).partial_fit(X[:200], Y[:200])
+    clf.save(tmp_path / "joined.sel")
+    again = load(tmp_path / "joined.sel").partial_fit(X[200:300], Y[200:300])
+    assert again.decision_function(X).tobytes() == whole.decision_function(X).tobytes()

@@ -91,6 +91,8 @@ def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
         for name, value in description["params"].items()
     }
     rules, ledger = with_ledger(rules, *(params.get(name) for name in HONEST))
+    if not any(name.startswith(LEDGER) for name in tensors):
+        ledger = None  # none was kept: a rule with a floor may have come with a third class
     if ledger is not None:
         ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
     machines = [
