@@ -13,6 +13,7 @@ from selectron.updates import Perceptron
 KERNEL = {"kernel": "poly", "degree": 5, "gamma": 1.0, "coef0": 0.5}
 FEW = 10_000
 BLOCK = 512
+GEMMS = 64
 
 
 def learner():
@@ -35,8 +36,14 @@ def rows():
     support = np.cumsum(trace.updated)
     products = int(support.sum() - trace.updated.sum())  # a row is held against those before it
     S = np.ascontiguousarray(X[: support[-1]].T)
-    taken = times({"pass": lambda: learner().fit(X, y), "gemm": lambda: X[:BLOCK] @ S})
-    work = float(products / (BLOCK * support[-1]))
+    out = np.empty((BLOCK, support[-1]), np.float32)
+
+    def gemm():  # as long as the pass, into memory that is there: at its best
+        for _ in range(GEMMS):
+            np.matmul(X[:BLOCK], S, out=out)
+
+    taken = times({"pass": lambda: learner().fit(X, y), "gemm": gemm})
+    work = float(products / (GEMMS * BLOCK * support[-1]))
     found = [
         Row(
             f"11 {name} kernel pass, share of the sgemm rate",
@@ -47,13 +54,13 @@ def rows():
     ]
     assert row_by_row(X[:FEW], y[:FEW]) == support[FEW - 1]
     taken = times(
-        {"pass": lambda: learner().fit(X, y), "by row": lambda: row_by_row(X, y)}, rounds=3
+        {"pass": lambda: learner().fit(X, y), "by row": lambda: row_by_row(X, y)}, rounds=5
     )
     name = "12 kernel pass / row by row, 60,000 rows"
     found.append(Row(name, ratio(taken["by row"], taken["pass"]), 2.0, faster=True))
     few = X[:FEW], y[:FEW]
     taken = times(
-        {"pass": lambda: learner().fit(*few), "SVC": lambda: SVC(**KERNEL).fit(*few)}, rounds=3
+        {"pass": lambda: learner().fit(*few), "SVC": lambda: SVC(**KERNEL).fit(*few)}, rounds=5
     )
     name = "12 kernel pass / SVC.fit, 10,000 rows"
     return [*found, Row(name, ratio(taken["SVC"], taken["pass"]), 50.0, faster=True)]

@@ -28,4 +28,4 @@ def test_values_of_a_block(n, d, dtype, name):
     wide, support = X.astype(float), machine.support_vectors().astype(float)
     expected = np.array([[kernel(x, s) for s in support] for x in wide])
     tolerance = 1e-4 if dtype == np.float32 else 1e-11
-    np.testing.assert_allclose(block.values[:, :m], expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(block.values[:n, :m], expected, rtol=tolerance, atol=tolerance)

@@ -10,17 +10,19 @@ from selectron.kernels.block import Block
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.duals import core_of, dual_with_room, with_core
 from selectron.kernels.exits import RandomExit
-from selectron.kernels.gallery import MOST_YOUNG
+from selectron.kernels.gallery import MOST_YOUNG, NONE_MET
 from selectron.kernels.given import given_block
 from selectron.kernels.gram import compiled_fill
 from selectron.kernels.kinds import as_kind
 from selectron.kernels.room import capacity_of, roomier
+from selectron.kernels.scratch import Scratch
 from selectron.kernels.tiles import PANEL
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Csr, Rows
 from selectron.numeric.scalars import pack
 
 LARGEST_BLOCK = MOST_YOUNG
+USUAL_BLOCK = 384  # whole sheaves, and 5 % faster than 512: its values leave the cache later
 MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
 GIVEN_BLOCK = 64  # rows a call of somebody else's kernel
 EXITS = 0x6578697473  # the coins of exits are not those of questions
@@ -44,12 +46,12 @@ class BlockMachine(Machine):
     fill: str  # a digest of the code that fills blocks
     _at_hand: Stretch | None
     _converted: tuple[Rows, Rows] | None
-    _buffer: Any
+    _scratch: Scratch
 
     def _clear(self) -> None:
         self._at_hand = None
         self._converted = None
-        self._buffer = np.empty(0)
+        self._scratch = Scratch(self.dtype)
 
     @property
     def core(self) -> Any:
@@ -106,6 +108,7 @@ class BlockMachine(Machine):
         self._at_hand = None
         state = self.state
         core = core_of(state.update)
+        core.gallery.young.met[:] = NONE_MET
         gallery = core.gallery._replace(young=core.gallery.young._replace(n=0))
         update = with_core(state.update, core._replace(gallery=gallery))
         pack(state._replace(update=update), self.numbers)
@@ -128,10 +131,8 @@ class BlockMachine(Machine):
         n, core = shape(rows)[0], self.core
         if callable(self.choice.kernel):
             return given_block(self.choice.kernel, rows, core.gallery)
-        capacity = capacity_of(core.gallery)
-        if self._buffer.size < n * capacity:
-            self._buffer = np.empty(n * capacity)
-        values = self._buffer[: n * capacity].reshape(n, capacity)
-        block = Block(rows, 0, values, np.empty((n, 0)), np.empty(n), np.empty(n))
+        values = self._scratch.values(n, capacity_of(core.gallery))
+        sheaves = self._scratch.sheaves(0 if self.sparse else n, self.d)
+        block = Block(rows, sheaves, 0, values, np.empty((n, 0)), np.empty(n), np.empty(n))
         compiled_fill(self.fill)(core.kernel, core.gallery, block)
         return block

@@ -6,7 +6,7 @@ import numpy as np
 
 from selectron.classifier.dual_rules import dual_rules
 from selectron.classifier.inputs import no_rows, outside, shape
-from selectron.classifier.kernel_blocks import LARGEST_BLOCK, BlockMachine
+from selectron.classifier.kernel_blocks import LARGEST_BLOCK, USUAL_BLOCK, BlockMachine
 from selectron.classifier.machine import Snapshot, Stop
 from selectron.classifier.rules import Rules, Wishes
 from selectron.dispatch import digest
@@ -49,7 +49,7 @@ class KernelMachine(BlockMachine):
         *,
         n_classes: int = 2,
         function: Any = None,
-        largest_block: int = LARGEST_BLOCK,
+        largest_block: int = USUAL_BLOCK,
     ) -> None:
         self.rules = rules
         self.d = shape(rows)[1]
@@ -77,7 +77,7 @@ class KernelMachine(BlockMachine):
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__.copy()
-        del kept["_at_hand"], kept["_converted"], kept["_buffer"]
+        del kept["_at_hand"], kept["_converted"], kept["_scratch"]
         return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -11,11 +11,12 @@ import numpy as np
 from selectron.dispatch import Verb, helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.functions import Given, similarities
-from selectron.kernels.tiles import PANEL, strip
+from selectron.kernels.tiles import PANEL, strip, tile
 from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.lanes import gather_dot
 
 MOST_YOUNG = 512
+NONE_MET = (-1, 0)
 
 
 class Young(NamedTuple):
@@ -25,6 +26,8 @@ class Young(NamedTuple):
     births: Indices  # their positions in the block
     squares: Vector  # their |s|²
     values: Vector  # of the row at hand against them
+    ahead: Matrix  # of the rows of one sheaf against them
+    met: Indices  # which sheaf, and how many of the young ones it has met
     room: Vector
     n: int
 
@@ -66,9 +69,20 @@ def catch_up(kernel: Any, gallery: Any, x: BlockRow) -> None:
 
 @meet_young.of(DensePanels)
 def meet_young_panels(gallery: DensePanels, x: BlockRow) -> None:
-    young = gallery.young
-    for p in range((young.n + PANEL - 1) // PANEL):
-        strip(x.row.values, gallery.nursery, p, young.values[p * PANEL :])
+    young, met, many = gallery.young, gallery.young.met, x.sheaves.shape[2]
+    panels = (young.n + PANEL - 1) // PANEL
+    q, known = x.position // many, 0
+    if q < len(x.sheaves):
+        if met[0] != q:  # a whole sheaf takes hardly longer than one row
+            for p in range(panels):
+                tile(x.sheaves, q, gallery.nursery, p, young.ahead, 0)
+            met[0], met[1] = q, young.n
+        known = met[1]
+        for i in range(known):
+            young.values[i] = young.ahead[x.position % many, i]
+    if known < young.n:
+        for p in range(known // PANEL, panels):
+            strip(x.row.values, gallery.nursery, p, young.values[p * PANEL :])
 
 
 @meet_young.of(SparseSlots)
@@ -122,7 +136,8 @@ def born(young: Young, slot: int, x: BlockRow) -> Young:
     young.slots[young.n] = slot
     young.births[young.n] = x.position
     young.squares[young.n] = x.raw_square
-    return Young(young.slots, young.births, young.squares, young.values, young.room, young.n + 1)
+    slots, births, squares, values, ahead, met, room, n = young
+    return Young(slots, births, squares, values, ahead, met, room, n + 1)
 
 
 @keep.of(DensePanels)

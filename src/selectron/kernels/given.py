@@ -12,6 +12,7 @@ import numpy as np
 from selectron.kernels.block import Block
 from selectron.kernels.gallery import DensePanels
 from selectron.kernels.room import capacity_of
+from selectron.kernels.scratch import no_sheaves
 from selectron.numeric.arrays import Matrix
 from selectron.numeric.rows import Dense, Rows
 
@@ -25,7 +26,7 @@ def given_block(kernel: Callable[[Any, Any], Any], rows: Rows, gallery: Any) -> 
         values[:, :m] = _asked(kernel, X, support_rows(gallery))
     within = _asked(kernel, X, X)
     squares = within.diagonal().copy()
-    return Block(rows, 0, values, within, squares, squares)
+    return Block(rows, no_sheaves(X.dtype), 0, values, within, squares, squares)
 
 
 def as_matrix(rows: Rows) -> Any:

@@ -9,7 +9,7 @@ from selectron.dispatch import Verb, shelved
 from selectron.kernels.block import Block
 from selectron.kernels.functions import own_similarity, similarities
 from selectron.kernels.gallery import DensePanels, SparseSlots, clear, slot_product, spread_out
-from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
+from selectron.kernels.tiles import PANEL, bind_sheaves, strip, tile
 from selectron.loop import Kernel, quietly
 from selectron.numeric.rows import row, square_norm
 
@@ -21,15 +21,14 @@ def block_products(gallery: Any, block: Block) -> None:
 
 @block_products.of(DensePanels)
 def panel_products(gallery: DensePanels, block: Block) -> None:
-    rows, out = block.rows.values, block.values
-    n, step = len(rows), tile_rows(rows)
+    rows, sheaves, out = block.rows.values, block.sheaves, block.values
+    bind_sheaves(rows, sheaves)
+    many = sheaves.shape[2]
     for p in range((gallery.n_support + PANEL - 1) // PANEL):
-        if n >= step:
-            for t in range(0, n - step, step):
-                tile(rows, t, gallery.panels, p, out)
-            tile(rows, n - step, gallery.panels, p, out)  # some rows twice: the same bits
-        else:
-            for t in range(n):
+        for q in range(len(sheaves)):
+            tile(sheaves, q, gallery.panels, p, out, q * many)
+        if len(sheaves) == 0:
+            for t in range(len(rows)):
                 strip(rows[t], gallery.panels, p, out[t, p * PANEL :])
 
 

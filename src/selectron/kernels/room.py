@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from selectron.kernels.gallery import MOST_YOUNG, DensePanels, SparseSlots, Young
-from selectron.kernels.tiles import PANEL
+from selectron.kernels.gallery import MOST_YOUNG, NONE_MET, DensePanels, SparseSlots, Young
+from selectron.kernels.tiles import PANEL, sheaf_rows
 from selectron.numeric.rows import Csr, Rows
 
 
@@ -16,6 +16,8 @@ def fresh_gallery(rows: Rows, d: int, dtype: Any) -> DensePanels | SparseSlots:
         np.zeros(MOST_YOUNG, np.int64),
         np.zeros(MOST_YOUNG),
         np.zeros(MOST_YOUNG),
+        np.zeros((sheaf_rows(dtype), MOST_YOUNG)),
+        np.array(NONE_MET),
         np.zeros(MOST_YOUNG),
         0,
     )

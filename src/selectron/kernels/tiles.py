@@ -1,9 +1,10 @@
 """Products of rows with panels of support vectors: a gemm whose bits are the same everywhere.
 
-A panel holds 32 support vectors side by side, feature after feature. Each product is one running
-sum over the features in their order, every step a fused multiply-add, which IEEE 754 rounds in one
-way only. So a product has the same bits in a block of 512 rows or of one, on every processor, and
-no BLAS is asked; the tile is as large as the registers, so that it is as fast as one.
+A panel holds 32 support vectors side by side, feature after feature, and a sheaf some rows. Each
+product is one running sum over the features in their order, every step a fused multiply-add, which
+IEEE 754 rounds in one way only. So a product has the same bits in a block of 512 rows or of one, on
+every processor, and no BLAS is asked; the tile is as large as the registers, so that it is as fast
+as one.
 """
 
 from typing import Any
@@ -13,24 +14,42 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from selectron.dispatch import INLINE
+from selectron.dispatch import INLINE, helper
 from selectron.kernels.fused import fused
+from selectron.numeric.ahead import CACHE_LINE, emit_hint_at
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.lane_loop import INDEX, spread
 
 PANEL = 32
-TILE_ROWS = {64: 6, 32: 12}  # by bits of a number: 24 of the 32 vector registers hold sums
+SHEAF = {64: 6, 32: 12}  # rows, by bits of a number: 24 of the 32 vector registers hold sums
+AHEAD = 32  # features: what of a panel is called from memory early
 
 
-def tile_rows(rows: Matrix) -> int:
-    """Return how many rows `tile` takes at once."""
-    return TILE_ROWS[rows.dtype.itemsize * 8]
+def sheaf_rows(dtype: Any) -> int:
+    """Return how many rows of such numbers `tile` takes at once."""
+    return SHEAF[np.dtype(dtype).itemsize * 8]
 
 
-def tile(rows: Matrix, first: int, panels: Any, p: int, out: Matrix) -> None:
-    """Write the products of some rows from `first` on with panel p into their places in `out`."""
-    for t in range(first, first + tile_rows(rows)):
-        strip(rows[t], panels, p, out[t, PANEL * p : PANEL * (p + 1)])
+@helper
+def bind_sheaves(rows: Matrix, sheaves: Any) -> None:
+    """Lay the rows side by side, feature after feature; zeros stand for those that the last lacks.
+
+    A tile then reads one stretch of memory instead of one for every row.
+    """
+    n, many = len(rows), sheaves.shape[2]
+    for q in range(len(sheaves)):
+        bound = min(many, n - q * many)
+        for k in range(rows.shape[1]):
+            for r in range(bound):
+                sheaves[q, k, r] = rows[q * many + r, k]
+            for r in range(bound, many):
+                sheaves[q, k, r] = 0.0
+
+
+def tile(sheaves: Any, q: int, panels: Any, p: int, out: Matrix, first: int) -> None:
+    """Write the products of sheaf q with panel p into the rows of `out` from `first` on."""
+    for r in range(sheaves.shape[2]):
+        strip(sheaves[q, :, r], panels, p, out[first + r, PANEL * p : PANEL * (p + 1)])
 
 
 def strip(x: Vector, panels: Any, p: int, out: Vector) -> None:
@@ -41,15 +60,9 @@ def strip(x: Vector, panels: Any, p: int, out: Vector) -> None:
     out[:PANEL] = total
 
 
-@overload(tile_rows, strict=False, jit_options=INLINE)
-def _compiled_tile_rows(rows: Any) -> Any:
-    n = TILE_ROWS[rows.dtype.bitwidth]
-    return lambda rows: n
-
-
 @overload(tile, strict=False, jit_options=INLINE)
-def _compiled_tile(rows: Any, first: Any, panels: Any, p: Any, out: Any) -> Any:
-    return lambda rows, first, panels, p, out: _emit_tile(rows, first, panels, p, out)
+def _compiled_tile(sheaves: Any, q: Any, panels: Any, p: Any, out: Any, first: Any) -> Any:
+    return lambda sheaves, q, panels, p, out, first: _emit_tile(sheaves, q, panels, p, out, first)
 
 
 @overload(strip, strict=False, jit_options=INLINE)
@@ -58,27 +71,26 @@ def _compiled_strip(x: Any, panels: Any, p: Any, out: Any) -> Any:
 
 
 @intrinsic
-def _emit_tile(typing_context: Any, rows: Any, first: Any, panels: Any, p: Any, out: Any) -> Any:
+def _emit_tile(
+    typing_context: Any, sheaves: Any, q: Any, panels: Any, p: Any, out: Any, first: Any
+) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        given, kept = (
-            _array(context, builder, rows, args[0]),
-            _array(context, builder, out, args[4]),
-        )
+        given = _array(context, builder, sheaves, args[0])
+        kept = _array(context, builder, out, args[4])
+        many = SHEAF[sheaves.dtype.bitwidth]
         d, width = (builder.extract_value(a.shape, 1) for a in (given, kept))
-        numbers = [
-            builder.add(args[1], ir.Constant(INDEX, r))
-            for r in range(TILE_ROWS[rows.dtype.bitwidth])
-        ]
-        places = [builder.gep(given.data, [builder.mul(t, d)]) for t in numbers]
         column = builder.mul(args[3], ir.Constant(INDEX, PANEL))
+        numbers = [builder.add(args[5], ir.Constant(INDEX, r)) for r in range(many)]
         targets = [
             builder.gep(kept.data, [builder.add(builder.mul(t, width), column)]) for t in numbers
         ]
+        size = builder.mul(d, ir.Constant(INDEX, many))
+        sheaf = builder.gep(given.data, [builder.mul(args[1], size)])
         panel = _panel(context, builder, panels, args[2], args[3], d)
-        _emit_sums(context, builder, (rows.dtype, out.dtype), d, places, panel, targets)
+        _emit_sums(context, builder, (sheaves.dtype, out.dtype), d, sheaf, panel, targets)
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64, panels, types.int64, out), generate
+    return types.void(sheaves, types.int64, panels, types.int64, out, types.int64), generate
 
 
 @intrinsic
@@ -87,7 +99,7 @@ def _emit_strip(typing_context: Any, x: Any, panels: Any, p: Any, out: Any) -> A
         given, kept = _array(context, builder, x, args[0]), _array(context, builder, out, args[3])
         d = builder.extract_value(given.shape, 0)
         panel = _panel(context, builder, panels, args[1], args[2], d)
-        _emit_sums(context, builder, (x.dtype, out.dtype), d, [given.data], panel, [kept.data])
+        _emit_sums(context, builder, (x.dtype, out.dtype), d, given.data, panel, [kept.data])
         return context.get_dummy_value()
 
     return types.void(x, panels, types.int64, out), generate
@@ -103,22 +115,27 @@ def _panel(context: Any, builder: Any, kind: Any, panels: Any, p: Any, d: Any) -
 
 
 def _emit_sums(
-    context: Any, builder: Any, kinds: Any, d: Any, places: Any, panel: Any, targets: Any
+    context: Any, builder: Any, kinds: Any, d: Any, sheaf: Any, panel: Any, targets: Any
 ) -> None:
-    """Sum x_k s_k over k for all rows at once, and widen the sums into their targets."""
+    """Sum x_k s_k over k for all rows of a sheaf, and widen the sums into their targets."""
     number, wide = (context.get_value_type(kind) for kind in kinds)
     vector, widened = ir.VectorType(number, PANEL), ir.VectorType(wide, PANEL)
     name = f"llvm.fma.v{PANEL}f{kinds[0].bitwidth}"
     kind = ir.FunctionType(vector, [vector] * 3)
     fma = cgutils.get_or_insert_function(builder.module, kind, name)
     zeros = ir.Constant(vector, [0.0] * PANEL)
-    sums = [cgutils.alloca_once_value(builder, zeros) for _ in places]
+    sums = [cgutils.alloca_once_value(builder, zeros) for _ in targets]
     with cgutils.for_range(builder, d) as loop:
         place = builder.gep(panel, [builder.mul(loop.index, ir.Constant(INDEX, PANEL))])
+        for offset in range(0, PANEL, CACHE_LINE * 8 // kinds[0].bitwidth):
+            later = ir.Constant(INDEX, AHEAD * PANEL + offset)
+            emit_hint_at(builder, builder.gep(place, [later]))
         place = builder.bitcast(place, vector.as_pointer())
         s = builder.load(place, align=kinds[0].bitwidth // 8)
-        for start, total in zip(places, sums, strict=True):
-            x = spread(builder, builder.load(builder.gep(start, [loop.index])), PANEL)
+        start = builder.gep(sheaf, [builder.mul(loop.index, ir.Constant(INDEX, len(targets)))])
+        for r, total in enumerate(sums):
+            number_at = builder.gep(start, [ir.Constant(INDEX, r)])
+            x = spread(builder, builder.load(number_at), PANEL)
             builder.store(builder.call(fma, [x, s, builder.load(total)]), total)
     for target, total in zip(targets, sums, strict=True):
         result = builder.load(total)

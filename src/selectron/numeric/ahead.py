@@ -39,11 +39,15 @@ def _compiled_call_ahead(entries: Any) -> Any:
 def _emit_hint(typing_context: Any, entries: Any, k: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(entries)(context, builder, args[0])
-        place = builder.bitcast(builder.gep(array.data, [args[1]]), cgutils.voidptr_t)
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag])
-        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(hint, [place, *(ir.Constant(flag, n) for n in (_READ, _KEEP, _DATA))])
+        emit_hint_at(builder, builder.gep(array.data, [args[1]]))
         return context.get_dummy_value()
 
     return types.void(entries, k), generate
+
+
+def emit_hint_at(builder: Any, place: Any) -> None:
+    """Emit the hint that this place of memory will be read soon."""
+    flag, place = ir.IntType(32), builder.bitcast(place, cgutils.voidptr_t)
+    kind = ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag])
+    hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(hint, [place, *(ir.Constant(flag, n) for n in (_READ, _KEEP, _DATA))])
