@@ -1,7 +1,7 @@
 """The body of the loop for one row at a time: thin kernels that cost well under a microsecond.
 
-They are called at their raw entry points, which do not look at the types of their arguments: the
-caller makes sure that the row is contiguous and of the right type and length.
+They are called at their raw entry points, which do not look at the types of their arguments. The
+row comes as the Python objects that it is, and the kernel answers NaN if it cannot read them.
 """
 
 from functools import cache
@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 from numba import config, njit, typeof
 
-from selectron.dispatch import Verb, shelved
+from selectron.dispatch import Verb, digest, shelved
 from selectron.forecasts import class_count, class_of, side, verdict, write_down
-from selectron.loop import Kernel, Learner, quietly
-from selectron.numeric.arrays import Indices, Vector
+from selectron.loop import Kernel, Learner, kinds_of, quietly
+from selectron.numeric.arrays import Vector
+from selectron.numeric.handles import Handle, held
 from selectron.numeric.rows import DenseRow, SparseRow
 from selectron.numeric.scalars import pack, unpack
+from selectron.numeric.things import THING, Mould, fits, vector
 from selectron.protocol import (
     absorb,
     advance,
@@ -33,38 +35,50 @@ from selectron.protocol import (
 
 
 class DenseLayout(NamedTuple):
-    """Rows come as d numbers; the indices are not looked at."""
+    """Rows come as d numbers; the columns are not looked at."""
 
     d: int
+    numbers: Mould
 
 
 class SparseLayout(NamedTuple):
     """Rows come as numbers and their columns."""
 
     d: int
+    numbers: Mould
+    columns: Mould
+
+
+class Subject(NamedTuple):
+    """What a kernel works on, and how its rows must lie in memory."""
+
+    learner: Learner
+    numbers: Vector
+    layout: Any
 
 
 @Verb
-def readable(layout: Any, values: Vector, indices: Indices) -> bool:
+def readable(layout: Any, values: Any, columns: Any) -> bool:
     """Tell whether the row is whole and contiguous, and its columns rise within the width."""
 
 
 @Verb
-def take(layout: Any, values: Vector, indices: Indices) -> Any:
+def take(layout: Any, values: Any, columns: Any) -> Any:
     """Return the row at hand."""
 
 
 @readable.of(DenseLayout)
-def dense_readable(layout: DenseLayout, values: Vector, indices: Indices) -> bool:
-    return len(values) == layout.d and values.strides[0] == values.itemsize
+def dense_readable(layout: DenseLayout, values: Any, columns: Any) -> bool:
+    return fits(values, layout.numbers) and len(vector(values, layout.numbers)) == layout.d
 
 
 @readable.of(SparseLayout)
-def sparse_readable(layout: SparseLayout, values: Vector, indices: Indices) -> bool:
+def sparse_readable(layout: SparseLayout, values: Any, columns: Any) -> bool:
+    if not (fits(values, layout.numbers) and fits(columns, layout.columns)):
+        return False
+    indices = vector(columns, layout.columns)
     n = len(indices)
-    if len(values) != n or (
-        n > 0 and (values.strides[0] != values.itemsize or indices.strides[0] != indices.itemsize)
-    ):
+    if len(vector(values, layout.numbers)) != n:
         return False
     if n == 0:
         return True
@@ -75,22 +89,28 @@ def sparse_readable(layout: SparseLayout, values: Vector, indices: Indices) -> b
 
 
 @take.of(DenseLayout)
-def take_dense(layout: DenseLayout, values: Vector, indices: Indices) -> DenseRow:
-    return DenseRow(values)
+def take_dense(layout: DenseLayout, values: Any, columns: Any) -> DenseRow:
+    return DenseRow(vector(values, layout.numbers))
 
 
 @take.of(SparseLayout)
-def take_sparse(layout: SparseLayout, values: Vector, indices: Indices) -> SparseRow:
-    return SparseRow(values, indices)
+def take_sparse(layout: SparseLayout, values: Any, columns: Any) -> SparseRow:
+    return SparseRow(vector(values, layout.numbers), vector(columns, layout.columns))
 
 
-def entry_point(kernel: Any, *args: Any) -> Any:
-    """Return the raw entry point of a kernel for arguments of exactly these types."""
+def entry_point(kernel: Any, handle: Handle, *rest: Any) -> Any:
+    """Return the raw entry point of a kernel for a handle, any two things, and some more."""
     if config.DISABLE_JIT:
         return lambda *args: float(kernel(*args))
-    kinds = tuple(typeof(argument) for argument in args)
+    kinds = (typeof(handle), THING, THING, *(typeof(argument) for argument in rest))
     kernel.compile(kinds)
     return kernel.overloads[kinds].entry_point
+
+
+def row_digest(learner: Learner) -> str:
+    """Hash all code that a kernel for one row is made of."""
+    layouts = DenseLayout, SparseLayout
+    return digest(*kinds_of(learner)[1:], *layouts, DenseRow, SparseRow, kernel=__name__)
 
 
 @cache
@@ -99,12 +119,13 @@ def compiled_predict(bodies: str) -> Kernel:
 
     @njit(cache=True, error_model="numpy", _nrt=False)
     @shelved(bodies)
-    def predict_row(learner, numbers, layout, values, indices):  # type: ignore[no-untyped-def]
+    def predict_row(handle, values, columns):  # type: ignore[no-untyped-def]
         _ = bodies
-        if not readable(layout, values, indices):
+        learner, numbers, layout = held(handle)
+        if not readable(layout, values, columns):
             return nan
         scaling, update, _query = unpack(learner, numbers)
-        forecast = glance(update, present(scaling, take(layout, values, indices)))
+        forecast = glance(update, present(scaling, take(layout, values, columns)))
         sound = isfinite(forecast.margin) and isfinite(forecast.variance)
         return side(forecast) if sound else nan
 
@@ -117,12 +138,13 @@ def compiled_learn(bodies: str) -> Kernel:
 
     @njit(cache=True, error_model="numpy", _nrt=False)
     @shelved(bodies)
-    def learn_row(learner, numbers, layout, values, indices, y, fresh):  # type: ignore[no-untyped-def]
+    def learn_row(handle, values, columns, y, fresh):  # type: ignore[no-untyped-def]
         _ = bodies
-        if not readable(layout, values, indices):
+        learner, numbers, layout = held(handle)
+        if not readable(layout, values, columns):
             return nan
         scaling, update, query = unpack(learner, numbers)
-        given = take(layout, values, indices)
+        given = take(layout, values, columns)
         z = present(scaling, given)
         forecast = glance(update, z)
         # Look before the statistics of the scaling are touched: a bad row must change nothing.
@@ -151,12 +173,13 @@ def compiled_ask(bodies: str) -> Kernel:
 
     @njit(cache=True, error_model="numpy", _nrt=False)
     @shelved(bodies)
-    def ask_row(learner, numbers, layout, values, indices, coin, told):  # type: ignore[no-untyped-def]
+    def ask_row(handle, values, columns, coin, told):  # type: ignore[no-untyped-def]
         _ = bodies
-        if not readable(layout, values, indices):
+        learner, numbers, layout = held(handle)
+        if not readable(layout, values, columns):
             return nan
         scaling, update, query = unpack(learner, numbers)
-        given = take(layout, values, indices)
+        given = take(layout, values, columns)
         z = present(scaling, given)
         forecast = glance(update, z)
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):

@@ -3,12 +3,15 @@
 import json
 import re
 import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
+from selectron.classifier import batch
 from selectron.evaluate import progressive
 from selectron.queries import Margin
 from selectron.updates import Perceptron
@@ -177,8 +180,24 @@ def test_a_bar_on_a_terminal_and_none_in_a_pipe(command, data, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     code, out, err = command("run", data, "--rules", PLAIN, "--seeds", "2", "--json", "-")
     assert code == 0
-    assert re.search(r"runs: .*0/2", err)
+    assert re.search(r"rows: .* 0/480 ", err)
     json.loads(out)
+
+
+def test_the_bar_moves_within_a_run(command, data, monkeypatch):
+    moved = []
+
+    @contextmanager
+    def progress(total, what):
+        yield SimpleNamespace(update=moved.append)
+        assert sum(moved) == total
+
+    monkeypatch.setattr("selectron.cli.run.progress", progress)
+    monkeypatch.setattr(batch, "FIRST_PART", 7)
+    monkeypatch.setattr(batch, "BRISK", np.inf)
+    split = "--limit", "60", "--test", "0.5"
+    assert command("run", data, "--rules", PLAIN, "--seeds", "2", *split)[0] == 0
+    assert moved == [7, 14, 9] * 2
 
 
 def test_many_classes_are_reported_one_by_one(command, three, tmp_path):

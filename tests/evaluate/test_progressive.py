@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
+from selectron.classifier import batch
 from selectron.evaluate import progressive
 from selectron.queries import Always, Balanced, Margin
 from selectron.updates import Perceptron, Ridge, SecondOrder
@@ -120,3 +121,36 @@ def test_odds_are_those_that_were_used():
 def test_bad_input_is_refused(rows, labels, message):
     with pytest.raises(ValueError, match=message):
         progressive(LEARNERS["perceptron"], rows, labels)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 200, 1000])
+@pytest.mark.parametrize(("name", "rows"), [("default", X), ("perceptron", SPARSE)])
+def test_the_parts_it_is_run_in_do_not_show(name, rows, size, monkeypatch):
+    whole = progressive(LEARNERS[name], rows, Y, seed=7)
+    monkeypatch.setattr(batch, "FIRST_PART", size)
+    monkeypatch.setattr(batch, "BRISK", np.inf)
+    moved = []
+    parted = progressive(LEARNERS[name], rows, Y, seed=7, tick=moved.append)
+    assert sum(moved) == 200
+    assert len(moved) == {1: 8, 7: 5, 64: 3, 200: 1, 1000: 1}[size]
+    for field in ("margins", "probabilities", "asked", "updated", "mistakes"):
+        assert getattr(whole, field).tobytes() == getattr(parted, field).tobytes()
+    assert (
+        parted.learner._run.machine.numbers.tobytes()
+        == whole.learner._run.machine.numbers.tobytes()
+    )
+
+
+def test_ticks_while_it_is_tested_add_up_too():
+    moved = []
+    progressive(LEARNERS["perceptron"], X, Y, test=(X[:50], Y[:50]), tick=moved.append)
+    assert sum(moved) == 200
+    assert len(moved) > 5
+
+
+def test_a_bad_row_is_named_whichever_part_it_is_in(monkeypatch):
+    monkeypatch.setattr(batch, "FIRST_PART", 16)
+    spoilt = X.copy()
+    spoilt[123, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinity in row 123:"):
+        progressive(LEARNERS["perceptron"], spoilt, Y)

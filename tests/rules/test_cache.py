@@ -73,6 +73,42 @@ def test_a_new_process_finds_compiled_code_and_an_edit_is_seen(package):
     assert again != edited
 
 
+ONE_ROW = """
+import numpy as np
+from selectron import SelectiveClassifier
+from selectron.queries import Margin
+from selectron.single import compiled_ask, compiled_learn, compiled_predict, row_digest
+from selectron.updates import Perceptron
+
+X = np.random.default_rng(0).standard_normal((50, 4))
+clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0)
+for x in X:
+    clf.learn_one(x, x[0] > 0)
+bodies = row_digest(clf._run.machine.learner)
+kernels = [compiled(bodies) for compiled in (compiled_predict, compiled_ask, compiled_learn)]
+hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels)
+misses = sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
+print(hits, misses, clf.coef_.tolist())
+"""
+
+
+EDITS = [
+    ("numeric/things.py", "!= 1 or", "!= 1 or place == 0 or"),
+    ("numeric/handles.py", "self.position += 1", "self.position = self.position + 1"),
+    ("updates/perceptron.py", "step = update.eta * y", "step = 3.0 * update.eta * y"),
+]
+
+
+def test_the_kernels_of_one_row_are_found_and_an_edit_is_seen(package):
+    assert run(package, ONE_ROW)[:2] == (0, 3)
+    assert run(package, ONE_ROW)[:2] == (3, 0)
+    for name, old, new in EDITS:
+        edited = package / name
+        assert old in edited.read_text()
+        edited.write_text(edited.read_text().replace(old, new))
+        assert run(package, ONE_ROW)[:2] == (0, 3), name
+
+
 def test_a_process_that_loaded_the_old_rule_does_not_pass_it_on_as_the_new_one(package):
     rule = package / "updates" / "perceptron.py"
     edit = (

@@ -1,5 +1,7 @@
 """Batches that are learnt whole or not at all."""
 
+from collections.abc import Iterator
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ from selectron.numeric.rows import Csr, Dense, Rows
 
 # Below this size no product of a few entries overflows, so a finite row has a finite margin.
 TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
+
+FIRST_PART, BRISK, SLOW = 1024, 0.1, 0.4  # rows; seconds a part shall take
 
 
 class Given(NamedTuple):
@@ -70,6 +74,20 @@ def pauses(machine: Machine, rows: Rows, labels: Codes, log: Log) -> Any:
             yield stop.position
     if stop.status != DONE:
         raise refusal(machine, rows, stop)
+
+
+def parts(machine: Machine, rows: Rows, labels: Codes, log: Log) -> Iterator[int]:
+    """Run the pass in parts long enough to cost nothing, and yield the number of rows of each."""
+    n, done, size = shape(rows)[0], 0, FIRST_PART
+    while done < n:
+        began, end = perf_counter(), min(n, done + size)
+        stretch = part(rows, done, end)
+        stop = machine.run(stretch, labels[done:end], log=log.part(done, end))
+        if stop.status != DONE:
+            raise refusal(machine, rows, Stop(done + stop.position, stop.status))
+        yield end - done
+        done, taken = end, perf_counter() - began
+        size = 2 * size if taken < BRISK else max(1, size // 2) if taken > SLOW else size
 
 
 def vet(machine: Machine, rows: Rows) -> None:

@@ -1,8 +1,7 @@
 """One row at a time, with as little between the caller and the kernel as can be.
 
-The kernels are called at raw entry points, which do not look at the types of their arguments. So a
-row is handed over only if its type, shape and strides are exactly those they were made for; any
-other is converted first.
+The kernels are called at raw entry points and look at the row themselves: at its type, shape and
+strides. One that is not exactly as they were made for is converted first.
 """
 
 from collections.abc import Callable
@@ -12,12 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.machine import PASSED
-from selectron.classifier.row_forms import COLUMN, NO_COLUMNS, Bench, Form
+from selectron.classifier.row_forms import Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
 from selectron.forecasts import MANY, TWO
 from selectron.numeric.coins import coins
-from selectron.single import compiled_ask, compiled_learn, compiled_predict
+from selectron.numeric.handles import Handle, handle
+from selectron.single import (
+    compiled_ask,
+    compiled_learn,
+    compiled_predict,
+    entry_point,
+    row_digest,
+)
 
 COINS_AHEAD = 1024
 
@@ -38,70 +44,79 @@ class OneRow(NamedTuple):
     learn: Callable[[Any, Any], Any]
 
 
+class Work(NamedTuple):
+    """What the three are made of."""
+
+    bench: Bench
+    handle: Handle
+    bodies: str
+
+    @classmethod
+    def for_rows_like(cls, run: Run, x: Any) -> "Work":
+        bench = Bench.for_rows_like(run, x)
+        return cls(bench, handle(bench.subject), row_digest(run.machine.learner))
+
+    def entry(self, compiled: Callable[[str], Any], *rest: Any) -> Any:
+        return entry_point(compiled(self.bodies), self.handle, *rest)
+
+    def convert(self, kernel: Any) -> Callable[..., Any]:
+        """Return a function that converts a row, gives it to the kernel, or refuses it.
+
+        The kernel answers NaN, and has changed nothing, if a row does not lie as it should.
+        """
+        bench, handle = self.bench, self.handle
+
+        def hand_over(x: Any, *rest: Any) -> Any:
+            values, columns = bench.read(x)
+            margin = kernel(handle, values, columns, *rest)
+            if margin != margin:
+                raise bench.refusal(values)
+            return margin
+
+        return hand_over
+
+
 def one_row(run: Run, like: Any, owner: Owner) -> OneRow:
     """Bind the kernels to the learner, for rows of the class of this one."""
-    bench = Bench.for_rows_like(run, like)
-    kind = like.__class__
-    predict = _predictor(bench, kind, owner)
-    return OneRow(predict, _asker(bench), _learner(bench, kind, owner, predict))
+    work = Work.for_rows_like(run, like)
+    predict = _predictor(work)
+    return OneRow(predict, _asker(work), _learner(work, owner, predict))
 
 
-def _handed_over(bench: Bench, kernel: Any) -> Callable[..., Any]:
-    """Return a function that converts a row, gives it to the kernel, and refuses it if it must.
-
-    The kernel answers NaN, and has changed nothing, if a row does not lie as it should.
-    """
-    learner, numbers, layout = bench.state
-
-    def hand_over(x: Any, *rest: Any) -> Any:
-        values, columns = bench.read(x)
-        margin = kernel(learner, numbers, layout, values, columns, *rest)
-        if margin != margin:
-            raise bench.refusal(values)
-        return margin
-
-    return hand_over
-
-
-def _predictor(bench: Bench, kind: Any, owner: Owner) -> Callable[[Any], Any]:
-    learner, numbers, layout = bench.state
-    dtype, whole = bench.dtype, (1, layout.d)
-    dense, csr = kind is np.ndarray, bench.form is Form.CSR
-    labels = bench.run.labels
-    kernel = bench.entry(compiled_predict(bench.run.machine.bodies))
-    side_of = _handed_over(bench, kernel)
-
-    def predict_many(x: Any) -> Any:
-        return labels.names_by_side[int(side_of(x))]
+def _predictor(work: Work) -> Callable[[Any], Any]:
+    bench, handle = work.bench, work.handle
+    dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
+    labels, many = bench.run.labels, bench.run.machine.many
+    kernel = work.entry(compiled_predict)
+    side_of = work.convert(kernel)
 
     def predict(x: Any) -> Any:
-        # The usual row goes straight to the kernel: one more call is a tenth of the whole, and
-        # scipy's `shape` is such a call.
-        margin = nan
+        # The usual row goes straight to the kernel, which looks at it: a call more is a tenth of
+        # the whole, and scipy's `shape` is such a call.
         if dense:
-            if x.dtype is dtype and x.ndim == 1:
-                margin = kernel(learner, numbers, layout, x, NO_COLUMNS)
-        elif csr:
-            values, columns = x.data, x.indices
-            if values.dtype is dtype and columns.dtype is COLUMN and x._shape == whole:
-                margin = kernel(learner, numbers, layout, values, columns)
-        if margin != margin:
-            margin = side_of(x)
+            side = kernel(handle, x, None)
+        elif csr and x._shape == whole:
+            side = kernel(handle, x.data, x.indices)
+        else:
+            side = nan
+        if side != side:
+            side = side_of(x)
         names = labels.names_by_side
-        return names[margin > 0.0] if names else None
+        if many:
+            return names[int(side)]
+        if not names:
+            return None
+        return names[1] if side > 0.0 else names[0]
 
-    return predict_many if bench.run.machine.many else predict
+    return predict
 
 
-def _learner(
-    bench: Bench, kind: Any, owner: Owner, look: Callable[[Any], Any]
-) -> Callable[[Any, Any], Any]:
-    learner, numbers, layout = bench.state
-    dtype, whole = bench.dtype, (1, layout.d)
-    dense, csr = kind is np.ndarray, bench.form is Form.CSR
+def _learner(work: Work, owner: Owner, look: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    bench, handle = work.bench, work.handle
+    dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    kernel = bench.entry(compiled_learn(machine.bodies), 1.0, True)
-    teach = _handed_over(bench, kernel)
+    kernel = work.entry(compiled_learn, 1.0, True)
+    teach = work.convert(kernel)
     run, remembers = bench.run, bench.run.remembers
     estimator = owner.estimator
 
@@ -117,20 +132,19 @@ def _learner(
         ticket = tickets.just_asked
         if ticket is not None:
             ticket = tickets.answered_by(x, bench.read)
-        margin, new = nan, ticket is None
+        new = ticket is None
         if dense:
-            if x.dtype is dtype and x.ndim == 1:
-                margin = kernel(learner, numbers, layout, x, NO_COLUMNS, code, new)
-        elif csr:
-            values, columns = x.data, x.indices
-            if values.dtype is dtype and columns.dtype is COLUMN and x._shape == whole:
-                margin = kernel(learner, numbers, layout, values, columns, code, new)
-        usual = margin == margin
-        if not usual:
+            margin = kernel(handle, x, None, code, new)
+        elif csr and x._shape == whole:
+            margin = kernel(handle, x.data, x.indices, code, new)
+        else:
+            margin = nan
+        if margin != margin:
             teach(x, code, new)
         if remembers and labels.open:
-            kept: tuple[Any, Any] = (x.copy(), None) if usual and dense else bench.kept(x)
-            run.memory.keep(*kept, code)
+            usual = dense and margin == margin
+            values, columns = (x.copy(), None) if usual else bench.kept(x)
+            run.memory.keep(values, columns, code)
         if new:
             machine.n_seen += 1
             machine.n_asked += 1
@@ -142,18 +156,28 @@ def _learner(
     return learn
 
 
-def _asker(bench: Bench) -> Callable[[Any], Ask]:
+def _asker(work: Work) -> Callable[[Any], Ask]:
+    bench, handle = work.bench, work.handle
+    dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     toss, told = _Coins(bench.run), np.zeros((MANY if machine.many else TWO) + 1)
     ledger = machine.ledger
-    play = _handed_over(bench, bench.entry(compiled_ask(machine.bodies), 0.5, told))
+    kernel = work.entry(compiled_ask, 0.5, told)
+    play = work.convert(kernel)
 
     def ask(x: Any) -> Ask:
         if tickets.fresh_from < tickets.n_asked:
             bench.run.look_for_overdue()
         stopped = ledger is not None and ledger.caught_up(machine.n_seen).met_at is not None
         coin = PASSED if stopped else toss()
-        side = play(x, coin, told)
+        if dense:
+            side = kernel(handle, x, None, coin, told)
+        elif csr and x._shape == whole:
+            side = kernel(handle, x.data, x.indices, coin, told)
+        else:
+            side = nan
+        if side != side:
+            side = play(x, coin, told)
         margin, probability = float(told[0]), 0.0 if stopped else float(told[-1])
         asked = coin < probability
         ticket = -1

@@ -9,10 +9,10 @@ from selectron.classifier.inputs import row_values
 from selectron.classifier.run import Run
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import Csr, Rows
-from selectron.single import DenseLayout, SparseLayout, entry_point
+from selectron.numeric.things import mould
+from selectron.single import DenseLayout, SparseLayout, Subject
 
 COLUMN = np.dtype(np.int32)
-NO_COLUMNS = 0  # of a dense row: never looked at, and cheaper to pass than an array
 
 
 class Form(Enum):
@@ -32,36 +32,33 @@ class Bench(NamedTuple):
 
     run: Run
     form: Form
-    layout: Any
+    d: int
     dtype: Any
 
     @classmethod
     def for_rows_like(cls, run: Run, x: Any) -> "Bench":
-        form = form_of(x)
-        layout = (DenseLayout if form is Form.DENSE else SparseLayout)(run.machine.d)
-        return cls(run, form, layout, run.machine.dtype)
+        return cls(run, form_of(x), run.machine.d, run.machine.dtype)
 
     @property
-    def state(self) -> tuple[Any, Vector, Any]:
-        return self.run.machine.learner, self.run.machine.numbers, self.layout
-
-    def entry(self, kernel: Any, *rest: Any) -> Any:
-        dense = self.form is Form.DENSE
-        columns = NO_COLUMNS if dense else np.zeros(1, np.int32)
-        values = np.zeros(self.layout.d if dense else 1, self.dtype)
-        return entry_point(kernel, *self.state, values, columns, *rest)
+    def subject(self) -> Subject:
+        """The learner as the kernels are given it."""
+        machine, numbers = self.run.machine, mould(self.dtype)
+        layout: Any = SparseLayout(self.d, numbers, mould(COLUMN))
+        if self.form is Form.DENSE:
+            layout = DenseLayout(self.d, numbers)
+        return Subject(machine.learner, machine.numbers, layout)
 
     def read(self, x: Any) -> tuple[Vector, Any]:
         """Return the numbers and the columns of a row of any kind, as the kernels want them."""
         if self.form is Form.DENSE:
-            return _dense(x, self.layout.d, self.dtype), NO_COLUMNS
-        values, columns = _sparse(x, self.layout.d)
-        if len(columns) and not 0 <= columns.min() <= columns.max() < self.layout.d:
+            return _dense(x, self.d, self.dtype), None
+        values, columns = _sparse(x, self.d)
+        if len(columns) and not 0 <= columns.min() <= columns.max() < self.d:
             raise ValueError(
-                f"a row of {self.layout.d} features has an entry in column "
+                f"a row of {self.d} features has an entry in column "
                 f"{columns.max() if columns.min() >= 0 else columns.min()}"
             )
-        return np.ascontiguousarray(values, self.dtype), np.ascontiguousarray(columns, COLUMN)
+        return _in_order(values, self.dtype), _in_order(columns, COLUMN)
 
     def kept(self, x: Any) -> tuple[Vector, Any]:
         """Return a copy of the numbers, and the columns of a sparse row."""
@@ -82,12 +79,18 @@ class Bench(NamedTuple):
 
 
 def _dense(x: Any, d: int, dtype: Any) -> Vector:
-    row = np.ascontiguousarray(x, dtype)
+    row: Vector = _in_order(x, dtype)
     if row.shape == (1, d):
         row = row[0]
     if row.shape != (d,):
         raise ValueError(f"a row of {d} features is expected, got shape {np.shape(x)}")
     return row
+
+
+def _in_order(x: Any, dtype: Any) -> Any:
+    """Return an array that is no subclass, contiguous and aligned."""
+    array = np.ascontiguousarray(x, dtype)
+    return array if array.flags.aligned else array.copy()
 
 
 def _sparse(x: Any, d: int) -> tuple[Vector, Indices]:

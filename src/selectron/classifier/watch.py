@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from selectron.classifier.batch import learn_batch, pauses
+from selectron.classifier.batch import parts, pauses
 from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.labels import Labels, found_classes, read_labels
@@ -12,14 +12,20 @@ from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Rows
 
 AfterUpdate = Callable[[SelectiveClassifier, int], None]
+Tick = Callable[[int], Any]
 
 
 def watched_fit(
-    learner: SelectiveClassifier, X: Any, y: Any, after_update: AfterUpdate | None = None
+    learner: SelectiveClassifier,
+    X: Any,
+    y: Any,
+    after_update: AfterUpdate | None = None,
+    tick: Tick | None = None,
 ) -> tuple[Rows, Codes, Log]:
     """Fit the learner on the stream; return its rows, the codes of all labels, and the log.
 
-    The learner reads the labels it asks for and no others.
+    The learner reads the labels it asks for and no others. `tick` is told, now and then, how many
+    rows were done since it was told last.
     """
     rows = read_rows(X, owner=type(learner).__name__)
     n = shape(rows)[0]
@@ -28,11 +34,21 @@ def watched_fit(
     codes = labels.codes(column)
     run = learner._begin(rows, labels, n)
     log = run.machine.log(n)
+    tick = tick or _heedless
     if after_update is None:
-        learn_batch(run.machine, rows, codes, log)
+        for moved in parts(run.machine, rows, codes, log):
+            tick(moved)
         learner._adopt(run, X)
     else:
         learner._adopt(run, X)
+        told = 0
         for done in pauses(run.machine, rows, codes, log):
             after_update(learner, done)
+            tick(done - told)
+            told = done
+        tick(n - told)
     return rows, codes, log
+
+
+def _heedless(n_rows: int) -> None:
+    """Serve as the tick of those who do not watch."""

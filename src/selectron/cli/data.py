@@ -39,8 +39,15 @@ def arranged(stream: Stream, options: Namespace, seed: int) -> Stream:
     order = np.random.default_rng(seed).permutation(n) if options.shuffle else np.arange(n)
     if options.limit is not None:
         order = order[: options.limit]
-    kept = round(len(order) * options.test)
-    return _chosen(stream, order[: len(order) - kept], order[len(order) - kept :])
+    split = n_learnt(stream, options)
+    return _chosen(stream, order[:split], order[split:])
+
+
+def n_learnt(stream: Stream, options: Namespace) -> int:
+    """Return how many rows are left to learn from."""
+    n: int = min(len(stream.y), options.limit or len(stream.y))
+    apart: int = round(n * options.test)
+    return n - apart
 
 
 def _check(options: Namespace) -> None:

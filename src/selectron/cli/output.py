@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+MANY = 10_000  # from here on a bar counts in thousands and millions
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -80,7 +81,12 @@ def progress(total: int, what: str) -> Any:
     from tqdm import tqdm
 
     return tqdm(
-        total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False
+        total=total,
+        desc=what,
+        file=sys.stderr,
+        disable=not sys.stderr.isatty(),
+        leave=False,
+        unit_scale=total >= MANY,
     )
 
 

@@ -98,7 +98,7 @@ def judge(
     learner: SelectiveClassifier,
     stream_of: Callable[[int], Stream],
     seeds: range,
-    tick: Callable[[], Any],
+    tick: Callable[[int], Any],
     *,
     curves: bool = False,
 ) -> Result:
@@ -108,7 +108,7 @@ def judge(
     for seed in seeds:
         stream = stream_of(seed)
         test = stream.test if curves else None
-        trace = progressive(learner, stream.X, stream.y, seed=seed, test=test)
+        trace = progressive(learner, stream.X, stream.y, seed=seed, test=test, tick=tick)
         if first is None:  # the others are let go: each of them holds its rows
             first = trace
         labels.append(trace.n_asked)
@@ -117,7 +117,6 @@ def judge(
         if stream.test is not None:
             X_test, y_test = stream.test
             errors.append(float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test))))
-        tick()
     assert first is not None
     return Result(name, len(first), labels, mistakes, updates, errors, first, trace.learner)
 

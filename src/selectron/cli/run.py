@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from selectron.cli.data import add_data_options, arranged, read
+from selectron.cli.data import add_data_options, arranged, n_learnt, read
 from selectron.cli.kernel import add_kernel_options, kernel_of
 from selectron.cli.output import check_outputs, progress, table, write_json
 from selectron.cli.report import HEAD, Result, control_of, judge
@@ -63,7 +63,8 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
     stream = read(options)
     seeds = range(options.seed, options.seed + options.seeds)
     results: list[Result] = []
-    with progress(len(learners) * len(seeds) * (1 + control), "runs") as bar:
+    n_runs = len(learners) * len(seeds) * (1 + control)
+    with progress(n_runs * n_learnt(stream, options), "rows") as bar:
 
         def judged(name: str, learner: Any) -> Result:
             return judge(
@@ -71,7 +72,7 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
                 learner,
                 lambda seed: arranged(stream, options, seed),
                 seeds,
-                lambda: bar.update(1),
+                bar.update,
                 curves=options.plot is not None,
             )
 

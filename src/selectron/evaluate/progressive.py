@@ -5,12 +5,18 @@ from typing import Any
 import numpy as np
 
 from selectron.classifier import SelectiveClassifier
-from selectron.classifier.watch import watched_fit
+from selectron.classifier.watch import Tick, watched_fit
 from selectron.evaluate.trace import Trace
 
 
 def progressive(
-    learner: SelectiveClassifier, X: Any, y: Any, *, seed: int = 0, test: Any = None
+    learner: SelectiveClassifier,
+    X: Any,
+    y: Any,
+    *,
+    seed: int = 0,
+    test: Any = None,
+    tick: Tick | None = None,
 ) -> Trace:
     """Run a fresh copy of the learner over the stream and write down every round.
 
@@ -24,6 +30,8 @@ def progressive(
         Seed of the coins.
     test : (X, y), optional
         Rows on which the error is measured after every update.
+    tick : callable, optional
+        Told, a few times a second, how many rows were done since it was told last.
 
     Examples
     --------
@@ -51,7 +59,7 @@ def progressive(
             rounds.append(done)
             errors.append(float(np.mean(now.predict(X_test) != wanted)))
 
-    rows, codes, log = watched_fit(copy, X, y, after_update)
+    rows, codes, log = watched_fit(copy, X, y, after_update, tick)
     margins = log.forecasts[:, 0].copy()
     return Trace(
         margins=margins,

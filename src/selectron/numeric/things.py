@@ -1,0 +1,146 @@
+"""Arrays as Python hands them over, looked at from inside a kernel.
+
+Numba unboxes an array by copying its fields, and does not look at its dtype. A `Thing` stays the
+pointer it was: the kernel itself sees whether it is an array that it can read, and no Python code
+has to. NumPy's fields lie where its C header says, which is part of its binary interface; the
+reference that a caller holds keeps a thing alive while the kernel runs.
+"""
+
+from struct import calcsize, pack
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import cgutils, types
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    lower_builtin,
+    models,
+    overload,
+    register_model,
+    type_callable,
+    unbox,
+)
+from numba.np.arrayobj import populate_array
+
+from selectron.dispatch import INLINE
+from selectron.numeric.arrays import Vector
+
+WORD = calcsize("P")
+HEADER = object.__basicsize__  # ends with the pointer to the class
+CLASS = HEADER - WORD
+DATA, NDIM, SHAPE, STRIDES, DTYPE = (HEADER + k * WORD for k in (0, 1, 2, 3, 5))
+BRAND = HEADER + WORD  # in a dtype: its kind, character and byte order, some flags, its number
+
+
+class Thing(types.Type):
+    """Any Python object, by its address."""
+
+
+THING = Thing("thing")
+register_model(Thing)(models.OpaqueModel)
+
+
+@unbox(Thing)
+def _unbox_thing(kind: Any, thing: Any, c: Any) -> NativeValue:
+    return NativeValue(thing)
+
+
+class Mould(NamedTuple):
+    """What an array must be to be read."""
+
+    kind: int  # the address of its class: no subclass
+    brand: int  # of its dtype: there may be several that are equal
+    like: Vector  # an empty one
+
+
+def mould(dtype: Any) -> Mould:
+    return Mould(id(np.ndarray), brand(dtype), np.empty(0, dtype))
+
+
+def brand(dtype: Any) -> int:
+    """Return the word in which NumPy keeps what tells one dtype from another."""
+    return _as_word(f"{dtype.kind}{dtype.char}{dtype.byteorder}".encode(), dtype.num)
+
+
+def _as_word(marks: bytes, number: int) -> int:
+    return int(np.frombuffer(pack("=3sxi", marks, number), np.int64)[0])
+
+
+TELLING = _as_word(b"\xff" * 3, -1)  # all of the word but its flags
+
+
+def fits(thing: Any, mould: Mould) -> bool:
+    """Tell whether it is a plain vector of the right dtype, contiguous and aligned."""
+    return bool(
+        id(type(thing)) == mould.kind
+        and brand(thing.dtype) == mould.brand
+        and thing.ndim == 1
+        and thing.flags.aligned
+        and thing.flags.c_contiguous
+    )
+
+
+def vector(thing: Any, mould: Mould) -> Any:
+    """Return a thing that fits as the array that it is."""
+    return thing
+
+
+@overload(fits, strict=False, jit_options=INLINE)
+def _compiled_fits(thing: Any, mould: Any) -> Any:
+    size = mould.types[-1].dtype.bitwidth // 8
+
+    def look(thing, mould):  # type: ignore[no-untyped-def]
+        place = _address(thing)
+        if _word(place + CLASS) != mould.kind:
+            return False
+        if _word(_word(place + DTYPE) + BRAND) & TELLING != mould.brand:
+            return False
+        if _int(place + NDIM) != 1 or _word(place + DATA) % size != 0:
+            return False
+        return _word(_word(place + STRIDES)) == size or _word(_word(place + SHAPE)) < 2
+
+    return look
+
+
+@type_callable(vector)
+def _type_of_vector(context: Any) -> Any:
+    return lambda thing, mould: mould.types[-1]
+
+
+@lower_builtin(vector, Thing, types.BaseTuple)  # type: ignore[attr-defined]
+def _compiled_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def pointer(place: Any, offset: int) -> Any:
+        start = builder.gep(place, [cgutils.intp_t(offset)])
+        return builder.load(builder.bitcast(start, cgutils.voidptr_t.as_pointer()))
+
+    kind = signature.return_type
+    array = context.make_array(kind)(context, builder)
+    data = builder.bitcast(pointer(args[0], DATA), array.data.type)
+    shape = builder.bitcast(pointer(args[0], SHAPE), cgutils.intp_t.as_pointer())
+    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    populate_array(array, data, [builder.load(shape)], [cgutils.intp_t(size)], size, None)
+    return array._getvalue()
+
+
+@intrinsic
+def _address(typing_context: Any, thing: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ptrtoint(args[0], cgutils.intp_t)
+
+    return types.intp(thing), generate
+
+
+@intrinsic
+def _word(typing_context: Any, place: Any) -> Any:
+    return types.intp(types.intp), _load
+
+
+@intrinsic
+def _int(typing_context: Any, place: Any) -> Any:
+    return types.intc(types.intp), _load
+
+
+def _load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    pointer = context.get_value_type(signature.return_type).as_pointer()
+    return builder.load(builder.inttoptr(args[0], pointer))
