@@ -111,6 +111,11 @@ def _learner(
         except (KeyError, TypeError):  # a new class, or not a label at all
             if not labels.knows(y):
                 look(x)  # a row that is refused must not leave its class behind
+            if tickets.just_asked is not None and run.begins_anew(y):
+                ticket = tickets.answered_by(x, bench.read)
+                if ticket is not None:
+                    estimator.tell(ticket, y)
+                    return estimator
             code = run.admit(y)
             if run.machine is not machine:
                 return owner.learn(x, y)
@@ -134,6 +139,7 @@ def _learner(
         if new:
             machine.n_seen += 1
             machine.n_asked += 1
+            tickets.just_asked = None
         elif ticket is not None:
             bench.run.enter_answer(tickets.waiting[ticket], code)
             tickets.answer(ticket, machine.n_seen)
