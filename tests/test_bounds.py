@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from selectron import bounds
-from selectron.bounds import cbgz06, dkm09, mon06, mon06_experts, ng, ss05
+from selectron.bounds import cbgz06, cbgz06_classes, dkm09, mon06, mon06_experts, ng, ss05
 
 MODULES = [getattr(bounds, name) for name in bounds.__all__]
 
@@ -42,6 +42,8 @@ VALID = {
     cbgz06.second_order_optimal_mistakes: {**SHAPE, "hinge": 1.0},
     cbgz06.winnow_parameters: WINNOW,
     cbgz06.winnow_mistakes: {**WINNOW, "hinge": 1.0, "d": 8},
+    cbgz06_classes.class_perceptron_mistakes: {**FIRST_ORDER, "b": 1.0},
+    cbgz06_classes.class_adaptive_mistakes: {**FIRST_ORDER, "beta": 1.0},
     dkm09.perceptron_sine_floor: {"n_updates": 3, "start_norm": 1.0},
     dkm09.perceptron_sine_floor_at: {"norm": 2.0},
     dkm09.modified_perceptron_mistakes: {"d": 10, "error": 0.01, "delta": 0.05},

@@ -55,7 +55,7 @@ def test_errors_on_test_rows_and_first_passage_agree(trace):
     assert curve.passage(30) == trace.labels_to_error(0.3)
 
 
-def test_no_theorem_covers_it_and_estimates_count_mistakes(trace):
-    assert "no theorem here covers Perceptron with Margin on 3 classes" in str(trace.certificate())
+def test_a_theorem_covers_it_and_estimates_count_mistakes(trace):
+    assert "ours, after [CBGZ06] Theorem 1" in str(trace.certificate())
     everything = progressive(SelectiveClassifier(Perceptron(), Always()), X, Y)
     assert everything.estimates()[-1].error == pytest.approx(everything.error)

@@ -1,15 +1,26 @@
 """`selectron reproduce multiclass`: the streams, the counting, and the words about it."""
 
+import gzip
+import json
+
 import numpy as np
 import pytest
 
-from selectron.experiments import EXPERIMENTS, ocr_problems
+from selectron.experiments import EXPERIMENTS, newsgroups, ocr_problems
 from selectron.experiments.default_families_images import FASHION
 from selectron.experiments.multiclass import summary
-from selectron.experiments.multiclass_problems import DIGITS, MNIST, PROBLEMS, draw, draw_late
+from selectron.experiments.multiclass_problems import (
+    DIGITS,
+    MNIST,
+    NEWS,
+    PROBLEMS,
+    draw,
+    draw_late,
+)
 from selectron.experiments.multiclass_runs import (
     BLIND,
     DEFAULT,
+    FIRST_ORDER,
     LEARNERS,
     PEER,
     Job,
@@ -59,6 +70,43 @@ def test_digits_are_read_from_the_folder(tmp_path, monkeypatch):
     assert len(stream.test_classes) == 2000
 
 
+def write_posts(folder):
+    groups = ["sci.space"] * 1200 + ["rec.autos"] * 1100
+    said = {"sci.space": "orbit orbit moon", "rec.autos": "wheel engine"}
+    with gzip.open(folder / newsgroups.FILE, "wt") as file:
+        for k, group in enumerate(groups):
+            post = {"topics": [group], "title": f"post {k}", "text": said[group]}
+            file.write(json.dumps(post) + "\n")
+
+
+def test_posts_are_counts_of_words_and_never_written_out(tmp_path, monkeypatch):
+    write_posts(tmp_path)
+    monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
+    newsgroups.newsgroups.cache_clear()
+    stream = draw(NEWS, 0)
+    newsgroups.newsgroups.cache_clear()
+    assert stream.rows.shape == (300, newsgroups.WORDS)
+    assert len(stream.test_classes) == 2000
+    assert stream.rows.max() == 2.0  # orbit
+    assert set(stream.classes.tolist()) == {0, 1}
+    three = stream._replace(classes=np.arange(300) % 3)
+    for name in (DEFAULT, FIRST_ORDER):
+        rules = begin(name, three, 0)[0].rules
+        assert type(rules.scaling).__name__ == "Text"
+        assert type(rules.update).__name__ == "ClassRidge"
+
+
+def test_a_folder_without_posts(tmp_path, monkeypatch):
+    monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
+    newsgroups.newsgroups.cache_clear()
+    assert newsgroups.news_file() is None
+    with pytest.raises(ValueError, match="20news_bydate.jsonl.gz is not in SELECTRON_DATA"):
+        draw(NEWS, 0)
+    n_without = EXPERIMENTS["multiclass"].steps(1)
+    write_posts(tmp_path)
+    assert EXPERIMENTS["multiclass"].steps(1) == n_without + len(LEARNERS)
+
+
 @pytest.mark.skipif(not FASHION.exists(), reason="fashion-MNIST is not installed")
 def test_late_classes_stay_away_for_five_thousand_rounds():
     stream, late = draw_late(3)
@@ -80,9 +128,14 @@ def test_the_text_has_ours_beside_the_earlier_figures():
     shown = text(result)
     row = next(line for line in shown.splitlines() if line.startswith("default "))
     assert row.split() == ["default", "150±50", "200±0", "300±0(1)", "144", "281", "681"]
-    assert f"{PEER}: not run, for it is not installed" in shown
+    assert f"{PEER}: not run, for it is not there" in shown
     assert "mean 10, median 10, most 10; 1 never (earlier: mean 30, most 119)" in shown
-    assert set(EARLIER) == {(problem.name, name) for problem in PROBLEMS for name in [*names, PEER]}
+    pairs = {(problem.name, name) for problem in PROBLEMS for name in [*names, PEER]}
+    assert set(EARLIER) == pairs - {(NEWS.name, PEER)}
+    without = [(job, done) for job, done in found if PROBLEMS[job.problem] is not NEWS]
+    shown = text(summary([*without, (LateJob(0), [10])]))
+    assert "20news: not run, for it is not there" in shown
+    assert "161 275 390 562" not in shown
 
 
 def test_it_can_be_had_by_name():

@@ -8,7 +8,7 @@ import pytest
 
 from selectron import SelectiveClassifier, load
 from selectron.queries import Always, Margin
-from selectron.updates import Ballseptron, Perceptron, Ridge
+from selectron.updates import Ballseptron, Perceptron
 from tests.kernels.subject import classes_of, rings
 from tests.kernels.test_learner import same
 
@@ -60,18 +60,6 @@ def test_classes_that_come_later_join(update, tmp_path):
         single.learn_one(X[t], Y[t])
     assert single.classes_.tolist() == clf.classes_.tolist()
     assert (single.predict(X) == clf.predict(X)).all()
-
-
-@pytest.mark.plain
-def test_a_rule_without_a_form_is_refused_and_nothing_is_lost():
-    clf = make(update=Ridge(), query=Always()).partial_fit(X[Y < "c"], Y[Y < "c"])
-    before = clf.dual_coef_
-    with pytest.raises(ValueError, match="knows two classes, got 3"):
-        clf.partial_fit(X[Y == "c"], Y[Y == "c"])
-    assert clf.dual_coef_.tobytes() == before.tobytes()
-    assert clf.classes_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="knows two classes, got 4"):
-        make(update=Ridge()).fit(X, Y)
 
 
 @pytest.mark.plain

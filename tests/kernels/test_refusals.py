@@ -12,7 +12,7 @@ from selectron.kernels.choice import KernelChoice
 from selectron.queries import Always, Margin
 from selectron.scalings import Centred
 from selectron.updates import Ballseptron, PassiveAggressive, Perceptron, Ridge
-from tests.kernels.subject import machine_of, rings
+from tests.kernels.subject import rings
 
 X, SIGNS = rings()
 Y = np.where(SIGNS > 0, "out", "in")
@@ -54,12 +54,6 @@ def test_without_a_kernel_there_are_no_support_vectors():
         _ = clf.support_vectors_
     with pytest.raises(AttributeError, match="use dual_coef_"):
         _ = SelectiveClassifier(Perceptron(), Always(), kernel="linear").fit(X, Y).coef_
-
-
-@pytest.mark.plain
-def test_many_classes_want_a_first_order_rule():
-    with pytest.raises(ValueError, match="Ridge with a kernel knows two classes, got 3"):
-        machine_of(X, Ridge(), n_classes=3, kernel="linear")
 
 
 def learner(**options):

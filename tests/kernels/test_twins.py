@@ -57,8 +57,23 @@ TWO_CLASSES = {
 }  # fmt: skip
 
 
+class Noted:
+    """A twin whose forecasts are written down whole: margin, unit, norm and variance."""
+
+    def __init__(self, learner):
+        self.learner, self.forecasts = learner, []
+
+    def __getattr__(self, name):
+        return getattr(self.learner, name)
+
+    def forecast(self, x):
+        self.forecasts.append(self.learner.forecast(x))
+        return self.forecasts[-1]
+
+
 def agree(machine, log, twin):
     np.testing.assert_array_equal(log.asked, twin.asked)
+    np.testing.assert_allclose(log.forecasts, twin.learner.forecasts, rtol=1e-7, atol=2e-7)
     np.testing.assert_allclose(log.forecasts[:, 0], twin.margins, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(log.probabilities, twin.probabilities, rtol=1e-7, atol=1e-9)
     assert machine.state.update.n_updates == twin.learner.n_updates
@@ -80,7 +95,7 @@ def test_two_classes_sparse(name):
 
 def check_two_classes(name, rows):
     update, options, make, query, make_query = TWO_CLASSES[name]
-    twin = run(make(twin_kernel(options)), make_query(), X, Y, COINS)
+    twin = run(Noted(make(twin_kernel(options))), make_query(), X, Y, COINS)
     machine = machine_of(rows, update, query, **options)
     log = play(machine, rows, Y)
     assert 5 < log.asked.sum() < N
@@ -103,7 +118,9 @@ def check_two_classes(name, rows):
 def test_a_budget(name, removal):
     update, options, make, query, make_query = TWO_CLASSES[name]
     memory = {"budget": 9, "removal": removal}
-    twin = run(make(twin_kernel(options), coins=exit_coins(N), **memory), make_query(), X, Y, COINS)
+    twin = run(
+        Noted(make(twin_kernel(options), coins=exit_coins(N), **memory)), make_query(), X, Y, COINS
+    )
     machine = machine_of(X, update, query, **options, **memory)
     agree(machine, play(machine, X, Y), twin)
     assert machine.core.gallery.n_support == len(twin.learner.rows) == 9
@@ -113,7 +130,7 @@ def test_a_projection_that_loses_little_needs_no_full_budget():
     update, options, make, query, make_query = TWO_CLASSES["ballseptron"]
     options = options | {"gamma": 0.05}
     memory = {"budget": 60, "removal": "projection"}
-    twin = run(make(twin_kernel(options), **memory), make_query(), X, Y, COINS)
+    twin = run(Noted(make(twin_kernel(options), **memory)), make_query(), X, Y, COINS)
     machine = machine_of(X, update, query, **options, **memory)
     agree(machine, play(machine, X, Y), twin)
     assert len(twin.learner.rows) < min(60, twin.learner.n_updates)

@@ -1,8 +1,11 @@
 """Rules in dual form as the papers print them: lists of rows, whole Gram matrices, nothing kept."""
 
+from math import sqrt
+
 import numpy as np
 
 from tests.oracles.learners import forecast_of
+from tests.oracles.many_learners import Forecast, ranked
 
 
 def linear(x, s):
@@ -158,4 +161,51 @@ class DualPrototypes(Dual):
             self.alphas = [a - m * between for a, m in zip(self.alphas, moves, strict=True)]
             self.n_margin_errors += 1
         self.add(x, between)
+        self.n_updates += 1
+
+
+class DualClassRegression(Dual):
+    """The ridge regression of every class over the rows kept, solved anew for every row."""
+
+    def __init__(self, kernel, n_classes, a=1.0, on_mistakes=False, **memory):
+        super().__init__(kernel, **memory)
+        self.n_classes, self.a, self.on_mistakes = n_classes, a, on_mistakes
+
+    def weights(self):
+        """One column a class; here an alpha is a row's targets."""
+        if not self.rows:
+            return np.zeros((0, self.n_classes))
+        gram = self.gram()
+        return np.linalg.solve(self.a * np.eye(len(gram)) + gram, np.array(self.alphas))
+
+    def scores(self, x):
+        return self.values(x) @ self.weights() if self.rows else np.zeros(self.n_classes)
+
+    def forecast(self, x):
+        variance, norm = self.kernel(x, x) / self.a, 0.0
+        if self.rows:
+            gram, weights, values = self.gram(), self.weights(), self.values(x)
+            norm = sqrt(sum(max(w @ gram @ w, 0.0) for w in weights.T))
+            solved = np.linalg.solve(self.a * np.eye(len(gram)) + gram, values)
+            variance -= values @ solved / self.a
+        scores = self.scores(x)
+        best, second = ranked(scores)[:2]
+        lead = scores[best] - scores[second]
+        lead = lead / (1 + variance) if self.on_mistakes else lead
+        return Forecast(float(lead), sqrt(variance) or 1.0, norm, float(variance), best, second)
+
+    def leaving(self):
+        if self.removal == "random":
+            return super().leaving()
+        sizes = np.abs(self.weights()).sum(axis=1)
+        return min(range(len(sizes)), key=lambda j: (sizes[j], self.entered[j]))
+
+    def learn(self, x, label):
+        targets, scores = np.eye(self.n_classes)[label], self.scores(x)
+        if self.on_mistakes:
+            rival = next(k for k in ranked(scores) if k != label)
+            if scores[label] > scores[rival]:
+                return
+            targets = targets - np.eye(self.n_classes)[rival]
+        self.add(x, targets)
         self.n_updates += 1

@@ -13,7 +13,7 @@ def dual_rules(update: Any, query: Any, choice: KernelChoice, n_classes: int) ->
     """Fill in what was not given: ridge regression, or Ballseptron of many classes."""
     if update is None:
         update = Ballseptron() if n_classes > 2 else Ridge()
-    check_dual(update, Memory(choice.budget, choice.removal), n_classes)
+    check_dual(update, Memory(choice.budget, choice.removal))
     return choose_rules(Raw(), update, query, fit_intercept=False, d=1, n_classes=n_classes)
 
 

@@ -124,7 +124,9 @@ class SelectiveClassifier(Hypothesis):
         y : array of n labels, several labels a row, or oracle(indices) -> labels
             Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the
             set of classes and the labels asked for are used. An oracle is called with the position
-            of each row whose label is asked, and no other.
+            of each row whose label is asked, and no other. Labels are told apart as Python does:
+            1 and "1" are two classes, also in one list; 1, 1.0 and True are one. None, NaN and
+            fractions are no labels.
         classes : labels, optional
             With them not even the set of classes is read from y.
         """

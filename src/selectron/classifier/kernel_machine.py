@@ -31,7 +31,8 @@ from selectron.numeric.rows import Csr, Rows
 from selectron.numeric.scalars import numbers_of
 
 # Fields that a row or a block fills anew.
-PASSING = {"young", "nursery", "room", "spread", "scores", "steps", "along", "image", "coins"}
+PASSING = {"young", "nursery", "room", "spread", "coins"}
+PASSING |= {"scores", "steps", "along", "image", "aims"}
 
 
 class KernelMachine(BlockMachine):

@@ -36,23 +36,24 @@ def kernel_row(run: Run, like: Any) -> OneRow:
 
     def learn(x: Any, y: Any) -> None:
         row = row_of(x)
-        code = _admitted(bench, row, y)
-        ticket = tickets.answered_by(x, bench.read) if tickets.just_asked is not None else None
+        _vet(bench, row, y)
+        ticket = tickets.answered_by(x, bench.read)
         if ticket is not None:
             run.tell([(ticket, y)])
             return
+        code = run.admit(y)
         machine = run.machine
         run.lesson(row, np.array([code], machine.code_type), NO_FORECASTS, fresh=True)
         run.remember(row, code)
         machine.n_seen += 1
         machine.n_asked += 1
+        tickets.just_asked = None
 
     return OneRow(predict, ask, learn)
 
 
-def _admitted(bench: Bench, row: Rows, y: Any) -> float:
-    """Return the number of a label; a row that is refused must not leave its class behind."""
+def _vet(bench: Bench, row: Rows, y: Any) -> None:
+    """Refuse a row ahead of its label: it must not leave a new class behind."""
     run = bench.run
     if not run.labels.knows(y) and not np.isfinite(run.margins(row, exact=True)).all():
         raise bench.refusal(row_values(row))
-    return run.admit(y)

@@ -14,7 +14,8 @@ class Labels:
     """Of two classes the first is -1, the second +1; of more, each has its number from 0 on.
 
     Given or found in an array of labels, they are sorted; met one by one, they keep the order in
-    which they came, and a new one joins.
+    which they came, and a new one joins. They are told apart as Python's dictionaries do: 1 and "1"
+    are two classes; 1, 1.0 and True are one. None, NaN and fractions are no labels.
     """
 
     def __init__(self, classes: Iterable[Any] | None = None) -> None:
@@ -93,6 +94,10 @@ class Labels:
             return code
         if label is None or label != label:
             raise ValueError(f"a label is needed here, got {label!r}")
+        if isinstance(label, float) and not label.is_integer():
+            raise ValueError(
+                f"Unknown label type: continuous. Labels must be classes, got {label!r}"
+            )
         if not self.open and (self.most is None or len(self.classes) == self.most):
             raise ValueError(
                 f"unknown label {label!r}: the classes are {some(self.classes)}"
@@ -116,6 +121,8 @@ def read_labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     column = np.asarray(y)
+    if column.dtype.kind in "US" and not hasattr(y, "dtype") and column.ndim == 1:
+        column = _as_array(list(y))  # 1 beside "a" would have become "1"
     if column.ndim == 2 and column.shape[1] == 1:
         import warnings  # noqa: PLC0415
 
@@ -151,6 +158,8 @@ def found_classes(y: NDArray[Any]) -> NDArray[Any]:
 
 def _distinct(classes: Iterable[Any]) -> NDArray[Any]:
     listed = classes if isinstance(classes, np.ndarray) else _as_array(list(classes))
+    if any(label is None or label != label for label in listed.tolist()):
+        raise ValueError(f"classes={listed.tolist()!r} has None or NaN in it: name classes only")
     found = _sorted(listed)
     if len(found) < len(listed):
         raise ValueError(f"classes={listed.tolist()!r} names a class twice: name each once")

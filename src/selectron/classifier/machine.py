@@ -229,6 +229,19 @@ class Machine:
         kernel = compiled_lesson(self.bodies)
         return int(kernel(self.learner, self.numbers, sealed(rows), labels, asked_with, fresh))
 
+    def play_again(self, rows: Rows, labels: Codes) -> int:
+        """Play the round of an answer that a query rule did not ask for itself; return the status.
+
+        The scaling has taken the row in, and round and question are counted already.
+        """
+        counts, ledger = (self.n_seen, self.n_asked), self.ledger
+        self.next_coin, self.waits, self.ledger = ASKED, True, None
+        try:
+            return self.run(rows, labels, log=Log.of(0)).status
+        finally:
+            self.ledger = ledger
+            self.n_seen, self.n_asked = counts
+
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
         """Return the margin of every row: exact, or just its sign; NaN if they cannot be read."""
         margins = np.empty(shape(rows)[0])

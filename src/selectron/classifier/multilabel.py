@@ -45,18 +45,18 @@ class MultilabelRun:
 
     def teach(self, rows: Rows, y: Any) -> None:
         """Pass over rows with their labels, or with an oracle to ask."""
-        self.tickets.just_asked = None
         n = shape(rows)[0]
         vet(self.machine, rows)
         if callable(y):
+            self.tickets.just_asked = None
             self._pass(rows, lambda t: read_sets(_answer(y, t), 1, self.labels)[0])
             return
         flags = read_sets(y, n, self.labels)
         with self._all_or_nothing():
             self._pass(rows, lambda t: flags[t])
+        self.tickets.just_asked = None
 
     def ask(self, rows: Rows) -> Ask:
-        self.tickets.just_asked = None
         vet(self.machine, rows)
         n, first = shape(rows)[0], self.machine.n_seen
         told = np.zeros((n, len(self.machines), 4))
@@ -67,6 +67,7 @@ class MultilabelRun:
                 told[t], odds[t] = self._look(row)
                 asked[t] = self._coin() < odds[t]
                 self._go_on(row, asked=bool(asked[t]), flags=None)
+        self.tickets.just_asked = None
         tickets = self.tickets.issue(rows, told, odds, asked, first)
         margins = told[:, :, 0].copy()
         return Ask(self.names(margins), margins, odds, asked, tickets)
@@ -104,6 +105,7 @@ class MultilabelRun:
         flags = read_sets([labels], 1, self.labels)[0]
         self._look(rows)
         self._go_on(rows, asked=True, flags=flags)
+        self.tickets.just_asked = None
 
     def margins(self, rows: Rows, *, exact: bool) -> Matrix:
         columns = [machine.margins(rows, exact=exact) for machine in self.machines]

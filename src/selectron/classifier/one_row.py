@@ -126,6 +126,11 @@ def _learner(work: Work, owner: Owner, look: Callable[[Any], Any]) -> Callable[[
         except (KeyError, TypeError):  # a new class, or not a label at all
             if not labels.knows(y):
                 look(x)  # a row that is refused must not leave its class behind
+            if tickets.just_asked is not None and run.begins_anew(y):
+                ticket = tickets.answered_by(x, bench.read)
+                if ticket is not None:
+                    estimator.tell(ticket, y)
+                    return estimator
             code = run.admit(y)
             if run.machine is not machine:
                 return owner.learn(x, y)
@@ -148,6 +153,7 @@ def _learner(work: Work, owner: Owner, look: Callable[[Any], Any]) -> Callable[[
         if new:
             machine.n_seen += 1
             machine.n_asked += 1
+            tickets.just_asked = None
         elif ticket is not None:
             bench.run.enter_answer(tickets.waiting[ticket], code)
             tickets.answer(ticket, machine.n_seen)

@@ -56,7 +56,14 @@ class Run:
 
     def teach(self, rows: Rows, y: Any, log: Log = SILENT) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
-        self.tickets.just_asked = None
+        before = self.machine.n_seen
+        try:
+            self._teach(rows, y, log)
+        finally:
+            if self.machine.n_seen != before:
+                self.tickets.just_asked = None
+
+    def _teach(self, rows: Rows, y: Any, log: Log) -> None:
         if callable(y):
             consult(self, rows, _oracle(y), log)
         elif not self.labels.complete:
@@ -73,11 +80,11 @@ class Run:
             learn_batch(self.machine, rows, self.labels.codes(y), log, given=given)
 
     def ask(self, rows: Rows) -> Ask:
-        self.tickets.just_asked = None
         self.look_for_overdue()
         n, first = shape(rows)[0], self.machine.n_seen
         log = self.machine.log(n)
         learn_batch(self.machine, rows, np.ones(n, self.machine.code_type), log, teach=False)
+        self.tickets.just_asked = None
         tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         margins = log.forecasts[:, 0].copy()
         names = self.labels.names(log.sides)
@@ -99,10 +106,12 @@ class Run:
         for ticket, label in answers:
             question = self.tickets.waiting.get(int(ticket))
             if question is not None:
+                anew = self.begins_anew(label)
                 code = self.admit(label)
                 question = self.tickets.waiting[int(ticket)]  # as it is told to more classes
                 rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
-                self.lesson(rows, np.array([code], self.machine.code_type), told, fresh=False)
+                codes = np.array([code], self.machine.code_type)
+                self.lesson(rows, codes, told, fresh=False, anew=anew)
                 self.remember(rows, code)
                 self.enter_answer(question, code)
                 self.tickets.answer(ticket, self.machine.n_seen)
@@ -145,11 +154,21 @@ class Run:
     def read(self, y: Any, n: int) -> Any:
         return read_labels(y, n)
 
-    def lesson(self, rows: Rows, codes: Codes, asked_with: Matrix, *, fresh: bool) -> None:
-        """Learn labels that come outside a pass."""
-        status = self.machine.lesson(rows, codes, asked_with, fresh=fresh)
+    def lesson(
+        self, rows: Rows, codes: Codes, asked_with: Matrix, *, fresh: bool, anew: bool = False
+    ) -> None:
+        """Learn labels that come outside a pass; `anew`, as the first round of a query rule."""
+        if anew:
+            status = self.machine.play_again(rows, codes)
+        else:
+            status = self.machine.lesson(rows, codes, asked_with, fresh=fresh)
         if status != DONE:
             raise refusal(self.machine, rows, Stop(0, status))
+
+    def begins_anew(self, label: Any) -> bool:
+        """Tell whether this label is of a third class, for which another query rule takes over."""
+        third = len(self.labels.classes) == 2 and not self.labels.knows(label)
+        return third and self.wishes.query is None
 
     def admit(self, label: Any) -> float:
         """Return the number of a label; a class that is new joins, the machine with it."""

@@ -113,8 +113,12 @@ class Tickets:
             self.just_asked = None
 
     def answered_by(self, x: Any, read: Any) -> int | None:
-        """Return the question just asked if it was about this row, and forget that it was."""
-        ticket, self.just_asked = self.just_asked, None
+        """Return the question just asked if it was about this row.
+
+        That it was just asked is forgotten by whoever learns a row, not here: a row that is refused
+        must change nothing.
+        """
+        ticket = self.just_asked
         question = self.waiting.get(ticket) if ticket is not None else None
         if question is None:
             return None

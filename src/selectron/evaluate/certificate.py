@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from selectron.bounds import cbgz06, ss05
+from selectron.bounds import cbgz06, cbgz06_classes, ss05
 from selectron.evaluate.comparators import (
     FINE,
     LENGTHS,
+    class_directions,
     directions,
     given_comparator,
     hinge_losses,
@@ -56,14 +57,16 @@ class Certificate:
 def certify(trace: Any, comparator: Any = None) -> Certificate:
     """Find the theorem for this pair of rules, and its smallest bound in hindsight."""
     scaling, update, query = trace.learner.rules_
-    if len(trace.learner.classes_) > 2:
-        pair = f"{update.label} with {query.label}"
-        theorem = f"no theorem here covers {pair} on {len(trace.learner.classes_)} classes"
+    n_classes = len(trace.learner.classes_)
+    pair = type(update), type(query)
+    if n_classes > 2 and pair not in OF_MANY_CLASSES:
+        names = f"{update.label} with {query.label}"
+        theorem = f"no theorem here covers {names} on {n_classes} classes"
         return Certificate(trace.n_mistakes, None, theorem)
     if trace.learner.kernel is not None:
         why = "no comparator is searched for in the space of a kernel"
         return Certificate(trace.n_mistakes, None, why)
-    judge = JUDGES.get((type(update), type(query)))
+    judge = JUDGES.get(pair)
     if judge is None or not isinstance(scaling, Raw | Intercept):
         presented = "" if isinstance(scaling, Raw | Intercept) else f" on {scaling.label} rows"
         return Certificate(
@@ -80,9 +83,11 @@ def certify(trace: Any, comparator: Any = None) -> Certificate:
 
 
 def _directions(evidence: Evidence, comparator: Any) -> Iterable[Vector]:
-    if comparator is None:
-        return directions(evidence.X, evidence.signs)
-    return [given_comparator(comparator, evidence.X.shape[1])]
+    if comparator is not None:
+        return [given_comparator(comparator, evidence.X.shape[1], evidence.n_classes)]
+    if evidence.many:
+        return class_directions(evidence.X, evidence.signs, evidence.n_classes)
+    return directions(evidence.X, evidence.signs)
 
 
 def _least(
@@ -90,15 +95,17 @@ def _least(
     candidates: Iterable[Vector],
     bound_of: Callable[[float, Vector], float],
     size_of: Callable[[Vector], float] = lambda u: 1.0,
+    shortest: float = 1.0,
 ) -> tuple[float, float, float]:
     """Minimise over directions and lengths; return the bound, the margin and the hinge loss.
 
     `bound_of` takes the size of a comparator, in the metric of its theorem, and its hinge losses
-    at margin one; `size_of` gives the size of a comparator of length one.
+    at margin one; `size_of` gives the size of a comparator of length one; lengths about `shortest`
+    are tried whatever the grid.
     """
 
     def scan(u: Vector, lengths: Vector) -> tuple[float, float, float]:
-        size, signed = size_of(u), evidence.signs * np.asarray(evidence.X @ u).reshape(-1)
+        size, signed = size_of(u), evidence.leads(u)
         best = (inf, 0.0, 0.0)
         for length in lengths.tolist():
             losses = np.maximum(0.0, 1.0 - length * signed)
@@ -109,7 +116,7 @@ def _least(
     best = (inf, 0.0, 0.0)
     for candidate in candidates:
         u = candidate / np.linalg.norm(candidate)
-        coarse = scan(u, LENGTHS)
+        coarse = scan(u, np.append(LENGTHS, shortest))
         if coarse[0] < inf:
             best = min(best, coarse, scan(u, FINE / coarse[1]))
     return best
@@ -118,8 +125,11 @@ def _least(
 def _perceptron_margin(
     mistakes: int, evidence: Evidence, update: Perceptron, query: Margin, comparator: Any
 ) -> Certificate:
+    two, many = cbgz06.perceptron_mistakes, cbgz06_classes.class_perceptron_mistakes
+    theorem = many if evidence.many else two
+
     def bound_of(length: float, losses: Vector) -> float:
-        return cbgz06.perceptron_mistakes(
+        return theorem(
             b=query.b / update.eta,  # eta scales the margin and nothing else
             max_norm=evidence.max_norm,
             target_margin=1.0,
@@ -128,7 +138,8 @@ def _perceptron_margin(
         )
 
     bound, gamma, hinge = _least(evidence, _directions(evidence, comparator), bound_of)
-    return Certificate(mistakes, bound, "[CBGZ06] Theorem 1", gamma, hinge, IN_EXPECTATION)
+    name = f"{'ours, after ' if evidence.many else ''}[CBGZ06] Theorem 1"
+    return Certificate(mistakes, bound, name, gamma, hinge, IN_EXPECTATION)
 
 
 def _p_norm_margin(
@@ -159,8 +170,11 @@ def _p_norm_margin(
 def _perceptron_adaptive(
     mistakes: int, evidence: Evidence, update: Perceptron, query: AdaptiveMargin, comparator: Any
 ) -> Certificate:
+    two, many = cbgz06.adaptive_mistakes, cbgz06_classes.class_adaptive_mistakes
+    theorem = many if evidence.many else two
+
     def bound_of(length: float, losses: Vector) -> float:
-        return cbgz06.adaptive_mistakes(
+        return theorem(
             beta=query.beta / update.eta,
             max_norm=evidence.max_norm,
             target_margin=1.0,
@@ -169,7 +183,8 @@ def _perceptron_adaptive(
         )
 
     bound, gamma, hinge = _least(evidence, _directions(evidence, comparator), bound_of)
-    return Certificate(mistakes, bound, "[CBGZ06] Theorem 2", gamma, hinge, IN_EXPECTATION)
+    name = f"{'ours, after ' if evidence.many else ''}[CBGZ06] Theorem 2"
+    return Certificate(mistakes, bound, name, gamma, hinge, IN_EXPECTATION)
 
 
 def _every_label(
@@ -177,11 +192,14 @@ def _every_label(
 ) -> Certificate:
     """Take the least of the D1 and D2 bounds, less what the margin errors pay for."""
     r = update.r if isinstance(update, Ballseptron) else 0.0
+    max_norm = evidence.max_norm
+    if evidence.many and max_norm > 0.0:
+        max_norm, r = ss05.multiclass_scale(max_norm=max_norm, r=r)
 
     def knobs(length: float) -> dict[str, Any] | None:
-        if r * length >= ss05.LARGEST_RADIUS or evidence.max_norm * length < 1.0:
+        if r * length >= ss05.LARGEST_RADIUS or max_norm * length < 1.0:
             return None
-        run = {"max_norm": evidence.max_norm, "n_margin_errors": evidence.n_margin_errors}
+        run = {"max_norm": max_norm, "n_margin_errors": evidence.n_margin_errors}
         return {"target_margin": 1.0 / length, "r": r, **run}
 
     def by_squares(length: float, losses: Vector) -> float:
@@ -193,15 +211,20 @@ def _every_label(
         return inf if given is None else ss05.d1_mistakes_refined(hinge=hinge, **given)
 
     candidates = list(_directions(evidence, comparator))
-    squares, sums = (_least(evidence, candidates, of) for of in (by_squares, by_sums))
+    shortest = (1.0 + 1e-9) / max(max_norm, 1e-300)  # where γ is R: a large ball has no other
+    squares, sums = (
+        _least(evidence, candidates, of, shortest=shortest) for of in (by_squares, by_sums)
+    )
     if squares[0] == sums[0] == inf:
-        reach = "[SS05], which wants r < (√2 - 1)γ and γ at most the longest row,"
+        root = "√2 " if evidence.many else ""
+        reach = f"[SS05], which wants {root}r < (√2 - 1)γ and γ at most {root}the longest row,"
         return Certificate(mistakes, inf, reach)
+    where = " by section 4" if evidence.many else ""
     if squares[0] <= sums[0]:
-        return Certificate(mistakes, squares[0], f"[SS05] {'Corollary' if r else 'Theorem'} 1",
-                           *squares[1:])  # fmt: skip
-    return Certificate(mistakes, sums[0], f"[SS05] {'equation 17' if r else 'Theorem 2'}",
-                       *sums[1:])  # fmt: skip
+        theorem = f"[SS05] {'Corollary' if r else 'Theorem'} 1{where}"
+        return Certificate(mistakes, squares[0], theorem, *squares[1:])
+    theorem = f"[SS05] {'equation 17' if r else 'Theorem 2'}{where}"
+    return Certificate(mistakes, sums[0], theorem, *sums[1:])
 
 
 def _second_order(
@@ -267,4 +290,10 @@ JUDGES: dict[tuple[type, type], Callable[..., Certificate]] = {
     (SecondOrder, SecondOrderMargin): _second_order,
     (Winnow, Margin): _winnow,
     (PNorm, Margin): _p_norm_margin,
+}
+OF_MANY_CLASSES = {
+    (Perceptron, Margin),
+    (Perceptron, AdaptiveMargin),
+    (Perceptron, Always),
+    (Ballseptron, Always),
 }

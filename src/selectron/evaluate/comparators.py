@@ -14,28 +14,50 @@ from selectron.numeric.arrays import Matrix, Vector
 
 COSTS = np.logspace(-4, 6, 21)
 LENGTHS = np.logspace(-4, 4, 41)
+LONG = 1000  # rounds of a separator; of many classes they grow with the cost, in vain if they last
 FINE = np.logspace(-0.2, 0.2, 21)  # between one length and its neighbours
 
 
 def directions(X: Any, signs: Vector) -> Iterator[Vector]:
     """Yield separators through the origin, from the mean example to the largest margin."""
-    import warnings  # noqa: PLC0415
-
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
-    from sklearn.svm import LinearSVC  # noqa: PLC0415 - costs seconds
-
     mean = np.asarray(X.T @ signs).reshape(-1)
     if mean.any():
         yield mean
     if len(np.unique(signs)) < 2:
         return
+    yield from _soft_margins(X, signs, loss="hinge")
+
+
+def class_directions(X: Any, labels: Vector, n_classes: int) -> Iterator[Vector]:
+    """Yield prototypes, side by side as one vector: those of the mean, and of [CS01]."""
+    from scipy.sparse import csr_array, vstack  # noqa: PLC0415
+
+    K, d = n_classes, X.shape[1]
+    sums = np.asarray(X.T @ (labels[:, np.newaxis] == np.arange(K))).T
+    mean: Vector = (sums - sums.mean(axis=0)).reshape(-1)
+    if mean.any():
+        yield mean
+    # A row of zeros loses the same under every u, and lets a class without an update take part.
+    rows = csr_array(vstack([X, csr_array((K, d))]))
+    named = np.append(labels, np.arange(float(K)))
+    yield from _soft_margins(rows, named, multi_class="crammer_singer")
+
+
+def _soft_margins(X: Any, labels: Vector, **form: str) -> Iterator[Vector]:
+    import warnings  # noqa: PLC0415
+
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
+    from sklearn.svm import LinearSVC  # noqa: PLC0415 - costs seconds
+
     for cost in COSTS:
-        machine = LinearSVC(C=cost, loss="hinge", fit_intercept=False, random_state=0)
+        machine = LinearSVC(C=cost, fit_intercept=False, random_state=0, **form)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # any u gives a valid bound
-            machine.fit(X, signs)
+            machine.fit(X, labels)
         if machine.coef_.any():
-            yield machine.coef_[0]
+            yield machine.coef_.reshape(-1)
+        if form.get("multi_class") and machine.n_iter_ > LONG:
+            return
 
 
 def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
@@ -59,10 +81,16 @@ def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
     return weights
 
 
-def given_comparator(comparator: Any, d: int) -> Vector:
-    """Return the comparator of a user as d weights."""
-    u: Vector = np.asarray(comparator, float).reshape(-1)
-    if len(u) != d:
+def given_comparator(comparator: Any, d: int, n_classes: int = 2) -> Vector:
+    """Return the comparator of a user as d weights, of more than two classes a row of them each."""
+    given = np.asarray(comparator, float)
+    u: Vector = given.reshape(-1)
+    if n_classes > 2 and given.shape != (n_classes, d):
+        raise ValueError(
+            f"the comparator has shape {given.shape}, and the update rule sees {d} features of "
+            f"{n_classes} classes: give a row for each class, the intercept last"
+        )
+    if n_classes == 2 and len(u) != d:
         raise ValueError(
             f"the comparator has {len(u)} weights and the update rule sees {d} features: give one "
             "for each, the intercept last"

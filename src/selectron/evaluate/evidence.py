@@ -15,11 +15,28 @@ class Evidence:
     """The rounds on which the hypothesis changed, as the update rule saw them."""
 
     X: Any
-    signs: Vector
+    signs: Vector  # of more than two classes, their numbers
     max_norm: float
     max_entry: float
     longest: Callable[[float], float]  # the largest p-norm of a row
     n_margin_errors: int
+    n_classes: int
+
+    @property
+    def many(self) -> bool:
+        return self.n_classes > 2
+
+    def leads(self, u: Vector) -> Vector:
+        """Return by how much u has the right class ahead of the best other one, by round."""
+        if not self.many:
+            signed: Vector = self.signs * np.asarray(self.X @ u).reshape(-1)
+            return signed
+        scores = np.asarray(self.X @ u.reshape(self.n_classes, -1).T)
+        rounds, right = np.arange(len(scores)), self.signs.astype(np.intp)
+        own = scores[rounds, right]
+        scores[rounds, right] = -np.inf
+        ahead: Vector = own - scores.max(axis=1)
+        return ahead
 
 
 def gather(trace: Any, *, with_constant: bool) -> Evidence:
@@ -40,6 +57,7 @@ def gather(trace: Any, *, with_constant: bool) -> Evidence:
         float(max(abs(X).max(), extra)),
         lambda p: float(((abs(X) ** p).sum(axis=1).max() + extra) ** (1.0 / p)),
         int(getattr(state, "n_margin_errors", 0)),
+        max(2, len(trace.learner.classes_)),
     )
 
 

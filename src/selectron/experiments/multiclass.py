@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from selectron.evaluate.plots import write_figure
-from selectron.experiments.multiclass_problems import PROBLEMS
+from selectron.experiments.multiclass_problems import NEWS, PROBLEMS
 from selectron.experiments.multiclass_runs import (
     DEFAULT,
     FIRST_ORDER,
@@ -19,6 +19,7 @@ from selectron.experiments.multiclass_runs import (
     work,
 )
 from selectron.experiments.multiclass_text import text
+from selectron.experiments.newsgroups import news_file
 from selectron.experiments.ocr_problems import require_files
 from selectron.experiments.processes import in_processes
 from selectron.experiments.registry import Experiment
@@ -42,21 +43,28 @@ def summary(found: list[tuple[Job | LateJob, list[int | None]]]) -> dict[str, An
     """Return a cell for every learner, problem and error, and the rows of the late classes."""
     runs = [(job, done) for job, done in found if isinstance(job, Job)]
     names = dict.fromkeys(job.learner for job, _ in runs)
+    played = {job[:2] for job, _ in runs}
     cells = [
         _cell(name, k, error, [done[i] for job, done in runs if job[:2] == (name, k)])
         for name in names
         for k, problem in enumerate(PROBLEMS)
+        if (name, k) in played
         for i, error in enumerate(problem.errors)
     ]
     late = [rows for job, done in found if isinstance(job, LateJob) for rows in done]
     missing = [] if PEER in names else [PEER]
+    missing += [] if NEWS.name in {cell["problem"] for cell in cells} else [NEWS.name]
     return {"experiment": "multiclass", "cells": cells, "late": late, "missing": missing}
 
 
 def _jobs(runs: int) -> list[Job | LateJob]:
     names = [*LEARNERS, *([PEER] if find_spec("skactiveml") else [])]
     jobs: list[Job | LateJob] = [
-        Job(name, k, seed) for name in names for k in range(len(PROBLEMS)) for seed in range(runs)
+        Job(name, k, seed)
+        for name in names
+        for k, problem in enumerate(PROBLEMS)
+        if problem is not NEWS or (name != PEER and news_file() is not None)
+        for seed in range(runs)
     ]
     return jobs + [LateJob(seed) for seed in range(runs)]
 

@@ -1,13 +1,14 @@
-"""Ten classes: digits of three kinds and clothes, each as a stream and rows to judge by."""
+"""Ten classes: digits of three kinds and clothes; twenty: news. Streams, and rows to judge by."""
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selectron.experiments.default_families_images import fashion
+from selectron.experiments.newsgroups import newsgroups
 from selectron.experiments.ocr_problems import read_pixels
 from selectron.numeric.arrays import Matrix
 
@@ -21,15 +22,15 @@ class Problem(NamedTuple):
     """Where rows come from, how many judge, and the errors to be reached."""
 
     name: str
-    read: Callable[[], tuple[Matrix, Classes]]
+    read: Callable[[], tuple[Any, Classes]]
     n_test: int
     errors: tuple[float, ...]
 
 
 class Stream(NamedTuple):
-    rows: Matrix
+    rows: Any  # dense, or CSR
     classes: Classes
-    test_rows: Matrix
+    test_rows: Any
     test_classes: Classes
 
 
@@ -60,9 +61,10 @@ def _digits() -> tuple[Matrix, Classes]:
     return X, classes.astype(np.int64)
 
 
-MNIST, USPS, FASHION, DIGITS = PROBLEMS = (
+MNIST, USPS, NEWS, FASHION, DIGITS = PROBLEMS = (
     Problem("MNIST", _mnist, 2_000, (0.20, 0.15, 0.12)),
     Problem("USPS", _usps, 2_000, (0.20, 0.15, 0.12, 0.10)),
+    Problem("20news", newsgroups, 2_000, (0.50, 0.40, 0.35, 0.30)),
     Problem("fashion (dev)", _fashion, 2_000, (0.35, 0.28, 0.24, 0.20)),
     Problem("digits (dev)", _digits, 500, (0.20, 0.15, 0.10, 0.08)),
 )
@@ -71,10 +73,10 @@ MNIST, USPS, FASHION, DIGITS = PROBLEMS = (
 def draw(problem: Problem, seed: int) -> Stream:
     """Return a stream in an order of its own, and rows that are not in it."""
     X, classes = problem.read()
-    order = np.random.default_rng([SEED, seed]).permutation(len(X))
+    order = np.random.default_rng([SEED, seed]).permutation(len(classes))
     test, learnt = np.split(order[: problem.n_test + LONGEST], [problem.n_test])
-    rows = np.ascontiguousarray(X[learnt], dtype=np.float64)
-    return Stream(rows, classes[learnt], X[test].astype(np.float64), classes[test])
+    rows, test_rows = X[learnt].astype(np.float64), X[test].astype(np.float64)
+    return Stream(rows, classes[learnt], test_rows, classes[test])
 
 
 def draw_late(seed: int) -> tuple[Stream, list[int]]:

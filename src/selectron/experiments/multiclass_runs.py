@@ -20,8 +20,9 @@ from selectron.experiments.multiclass_problems import (
     draw,
     draw_late,
 )
+from selectron.numeric.rows import Csr
 from selectron.queries import Capped, Uniform
-from selectron.scalings import Automatic
+from selectron.scalings import Automatic, Text
 from selectron.updates import ClassRidge
 
 DEFAULT, BLIND, FIRST_ORDER, PEER = (
@@ -79,10 +80,12 @@ def first_labels(
 
 
 def begin(learner: str, stream: Stream, seed: int) -> tuple[Machine, Labels]:
-    """Return the machine of a learner that knows the names of the ten classes, and no more."""
+    """Return the machine of a learner that knows the names of the classes, and no more."""
     fresh = SelectiveClassifier(**{**LEARNERS[learner].get_params(), "random_state": seed})
-    labels = Labels(np.unique(stream.classes))
-    return fresh._begin(read_rows(stream.rows), labels, len(stream.rows)).machine, labels
+    labels, rows = Labels(np.unique(stream.classes)), read_rows(stream.rows)
+    if isinstance(rows, Csr) and fresh.scaling is not None:
+        fresh.scaling = Text()  # as the default has it: wide rows are not written out
+    return fresh._begin(rows, labels, len(stream.classes)).machine, labels
 
 
 def _errors(stream: Stream, learner: str, seed: int) -> Iterator[tuple[int, int]]:

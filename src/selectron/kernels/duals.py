@@ -4,14 +4,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.kernels.class_second_order import ClassRidgeDual, ClassSecondOrderDual
 from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited
 from selectron.kernels.first_order import TwoClasses
 from selectron.kernels.gallery import MOST_YOUNG
 from selectron.kernels.many_classes import ManyClasses
 from selectron.kernels.projection import Projection
 from selectron.kernels.prototypes import Prototypes
+from selectron.kernels.regression import Regression
 from selectron.kernels.room import widened, with_room
-from selectron.kernels.second_order import Regression, RidgeDual, SecondOrderDual
+from selectron.kernels.second_order import RidgeDual, SecondOrderDual
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 
 FIRST_ORDER = (Perceptron, Ballseptron)
@@ -25,37 +27,36 @@ class Memory(NamedTuple):
     removal: str
 
 
-def check_dual(rule: Any, memory: Memory, n_classes: int) -> None:
+def check_dual(rule: Any, memory: Memory) -> None:
     """Refuse rules that no sum over support vectors can express."""
     if not isinstance(rule, FIRST_ORDER + SECOND_ORDER):
         raise ValueError(
             f"{rule.label} has no form with a kernel: use Perceptron(), Ballseptron(), "
             "SecondOrder() or Ridge(), or leave the kernel out"
         )
-    if isinstance(rule, SECOND_ORDER):
-        if memory.most is not None and memory.removal == "projection":
-            raise ValueError(
-                f'removal="projection" is for first-order rules, and {rule.label} is not one: '
-                'use removal="random" or "smallest"'
-            )
-        if n_classes > 2:
-            raise ValueError(
-                f"{rule.label} with a kernel knows two classes, got {n_classes}: use Perceptron() "
-                "or Ballseptron()"
-            )
+    projected = memory.most is not None and memory.removal == "projection"
+    if projected and isinstance(rule, SECOND_ORDER):
+        raise ValueError(
+            f'removal="projection" is for first-order rules, and {rule.label} is not one: '
+            'use removal="random" or "smallest"'
+        )
 
 
 def begin_dual(rule: Any, gallery: Any, kernel: Any, memory: Memory, n_classes: int) -> Any:
     """Return the state of the rule with no support vectors yet."""
-    check_dual(rule, memory, n_classes)
-    budget = _budget(memory)
+    check_dual(rule, memory)
+    budget, n = _budget(memory), n_classes if n_classes > 2 else 1
     if isinstance(rule, SECOND_ORDER):
+        solved, matrix = np.zeros((n, 0)), np.zeros((0, 0))
         regression = Regression(
-            gallery, kernel, budget, np.zeros((1, 0)), np.zeros(0), np.zeros((0, 0)), np.zeros(0)
+            gallery, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
         )
-        kind = RidgeDual if isinstance(rule, Ridge) else SecondOrderDual
-        return kind(regression, float(rule.a), 0.0, 0)
-    n = n_classes if n_classes > 2 else 1
+        ridge, a = isinstance(rule, Ridge), float(rule.a)
+        if n > 1:
+            return (ClassRidgeDual if ridge else ClassSecondOrderDual)(
+                regression, np.zeros(n), a, 0.0, 0
+            )
+        return (RidgeDual if ridge else SecondOrderDual)(regression, a, 0.0, 0)
     prototypes = Prototypes(
         gallery,
         kernel,
@@ -102,7 +103,7 @@ def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
     )
     if isinstance(core, Regression):
         core = core._replace(
-            labels=widened(core.labels, capacity),
+            targets=widened(core.targets, len(core.targets), capacity),
             inverse=widened(core.inverse, capacity, capacity),
             image=np.zeros(capacity),
         )

@@ -106,6 +106,7 @@ class TrackingClassifier(SelectiveClassifier):
         run.labels.classes = labels.classes
         run.machine.n_seen += 1
         run.machine.n_asked += 1
+        run.tickets.just_asked = None
         self._adopt(run, x)
         return self
 

@@ -1,0 +1,95 @@
+"""A third class joins the default learner: whichever way the rows come, it goes on the same.
+
+Two classes and many have other rules, so both begin anew; compiled once, the rest in plain Python.
+"""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
+
+from selectron import SelectiveClassifier
+
+DIGITS, CLASSES = load_digits(return_X_y=True)
+ROWS = np.random.default_rng(0).permutation(np.flatnonzero(CLASSES < 4))[:250]
+TWO = ROWS[CLASSES[ROWS] < 2]
+ORDER = np.concatenate([TWO[:70], ROWS[:130]])  # the third comes after a while
+X, Y = DIGITS[ORDER][:, 8:40], CLASSES[ORDER]
+
+
+def make(**options):
+    return SelectiveClassifier(random_state=3, **options)
+
+
+def in_one_batch(clf, rows):
+    return clf.partial_fit(rows, Y)
+
+
+def by_an_oracle(clf, rows):
+    return clf.partial_fit(rows, lambda positions: Y[positions])
+
+
+def by_tickets(clf, rows):
+    for t in range(len(Y)):
+        answer = clf.ask(rows[t : t + 1])
+        if answer.asked[0]:
+            clf.tell(answer.tickets, Y[t : t + 1])
+    return clf
+
+
+def one_by_one(clf, rows):
+    for t in range(len(Y)):
+        if clf.ask_one(rows[t]).asked:
+            clf.learn_one(rows[t], Y[t])
+    return clf
+
+
+def one_by_one_with_tickets(clf, rows):
+    for t in range(len(Y)):
+        answer = clf.ask_one(rows[t])
+        if answer.asked:
+            clf.tell(answer.tickets, Y[t])
+    return clf
+
+
+DOORS = [by_an_oracle, by_tickets, one_by_one, one_by_one_with_tickets]
+OPTIONS = {
+    "csr": {},
+    "honest": {"explore": 0.1},
+    "kernel": {"kernel": "rbf", "gamma": 0.002},
+}
+
+
+def same(clf, other, rows):
+    assert (clf.n_seen_, clf.n_asked_, clf.n_updates_) == (
+        other.n_seen_, other.n_asked_, other.n_updates_,
+    )  # fmt: skip
+    assert clf.classes_.tolist() == other.classes_.tolist()
+    assert clf.decision_function(rows).tobytes() == other.decision_function(rows).tobytes()
+    states = [one._run.machine.numbers.tobytes() for one in (clf, other)]
+    assert states[0] == states[1]
+    return True
+
+
+def test_compiled():
+    assert same(one_by_one(make(), X), in_one_batch(make(), X), X)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door(door):
+    whole = in_one_batch(make(), X)
+    assert len(whole.classes_) == 4
+    assert same(door(make(), X), whole, X)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("door", [by_tickets, one_by_one])
+@pytest.mark.parametrize("name", ["csr", "honest", "kernel"])
+def test_other_learners(name, door):
+    rows = csr_matrix(X) if name == "csr" else X
+    whole = in_one_batch(make(**OPTIONS[name]), rows)
+    clf = door(make(**OPTIONS[name]), rows)
+    assert same(clf, whole, rows)
+    if name == "honest":
+        assert clf.estimate() == whole.estimate()
