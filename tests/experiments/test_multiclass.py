@@ -100,7 +100,7 @@ def test_a_folder_without_posts(tmp_path, monkeypatch):
     monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
     newsgroups.newsgroups.cache_clear()
     assert newsgroups.news_file() is None
-    with pytest.raises(ValueError, match="20news_bydate.jsonl.gz is not in SELECTRON_DATA"):
+    with pytest.raises(ValueError, match=r"20news_bydate\.jsonl\.gz is not in SELECTRON_DATA"):
         draw(NEWS, 0)
     n_without = EXPERIMENTS["multiclass"].steps(1)
     write_posts(tmp_path)
