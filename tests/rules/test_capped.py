@@ -18,6 +18,7 @@ from selectron.protocol import (
 )
 from selectron.queries import Budget, Capped, Floor
 from selectron.queries.capped import Thresholds
+from tests.oracles import queries as twins
 
 ROW = DenseRow(np.array([1.0]))
 RIGHT, WRONG = 1.0, -1.0
@@ -136,6 +137,26 @@ def test_a_class_that_is_sought_in_vain_costs_an_eighth_of_all_labels():
             query = advance(query, far, False)
     assert query.n_sought == pytest.approx(query.n_labels / 8, abs=1)
     assert query.n_labels < 80
+
+
+def test_a_late_class_is_sought_as_the_slow_twin_does():
+    """Class 2 comes after 1,500 rounds, class 3 hardly ever."""
+    rng, twin, query = np.random.default_rng(4), twins.Capped(), Capped().many(1, 4)
+    for t, coin in enumerate(coins(3, 0, 3000)):
+        best, second = rng.permutation(4 if t > 1500 else 2)[:2]
+        forecast = at(5 * rng.random(), int(best), int(second))
+        odds = ask_probability(query, ROW, forecast)
+        assert odds == pytest.approx(twin.probability(None, forecast), rel=1e-9)
+        asked = coin < odds
+        query = advance(query, forecast, asked)
+        twin.advance(forecast, asked)
+        if asked:
+            label = 3 if rng.random() < 0.01 and t > 1500 else min(int(best), 2)
+            verdict = RIGHT if label == best and rng.random() < 0.7 else WRONG
+            query = observe(meet(query, label, 4), ROW, forecast, verdict)
+            twin.meet(label)
+            twin.observe(None, forecast, verdict)
+    assert query.n_sought == twin.sought > 10
 
 
 def test_late_answers_leave_only_the_floor():
