@@ -29,6 +29,11 @@ def class_count(forecast: Any, update: Any) -> int:
 
 
 @Verb
+def scarcer(forecast: Any, counts: Vector) -> int:
+    """Return which of the two classes that the margin lies between has had fewer labels."""
+
+
+@Verb
 def side(forecast: Any) -> float:
     """Return what the prediction hangs on: the margin, or the number of the best class."""
 
@@ -71,6 +76,17 @@ def two_classes(forecast: Forecast, update: Any) -> int:
 @class_count.of(ManyForecast)
 def one_class_a_score(forecast: ManyForecast, update: Any) -> int:
     return len(update.scores)
+
+
+@scarcer.of(Forecast)
+def scarcer_sign(forecast: Forecast, counts: Vector) -> int:
+    return 1 if counts[1] < counts[0] else 0
+
+
+@scarcer.of(ManyForecast)
+def scarcer_leader(forecast: ManyForecast, counts: Vector) -> int:
+    best, second = forecast.best, forecast.second
+    return second if counts[second] < counts[best] else best
 
 
 @side.of(Forecast)

@@ -213,7 +213,7 @@ class Capped(Query):
     def __init__(self, explore=0.005):
         self.floor = explore
         self.q = self.qr = None
-        self.t = self.labels = 0
+        self.t = self.labels = self.sought = 0
         self.seen = {}
         self.late = False
 
@@ -221,8 +221,20 @@ class Capped(Query):
         e = min(self.q, self.qr)
         return 1.0 if s <= e else (e / s) ** 4
 
-    def share(self, s):
-        return min(1.0, self.by_rule(s) / self.floor) if self.floor else 1.0
+    def few(self, k):
+        share = self.labels / len(self.seen) if self.seen else self.labels
+        return self.seen.get(k, 0) < min(10, 0.2 * share)
+
+    def seeks(self, forecast, told=0):
+        pair = getattr(forecast, "best", 0), getattr(forecast, "second", 1)
+        may_be_late = any(self.few(k) for k in pair)
+        return may_be_late and self.sought - told < self.labels / 8
+
+    def share(self, forecast, told=0):
+        odds = self.by_rule(abs(forecast.margin) / forecast.unit)
+        if self.seeks(forecast, told):
+            return odds
+        return min(1.0, odds / self.floor) if self.floor else 1.0
 
     def probability(self, x, forecast):
         if len(self.seen) < 2:
@@ -230,13 +242,14 @@ class Capped(Query):
         s = abs(forecast.margin) / forecast.unit
         if self.q is None:
             self.q = self.qr = max(s / 2, 1e-6)
-        return max(self.by_rule(s), self.floor)
+        return 1.0 if self.seeks(forecast) else max(self.by_rule(s), self.floor)
 
     def advance(self, forecast, asked):
         self.t += 1
         if self.q is None:
             return
-        spent = self.share(abs(forecast.margin) / forecast.unit) if asked else 0.0
+        spent = self.share(forecast) if asked else 0.0
+        self.sought += asked and self.seeks(forecast)
         if not asked:
             self.q *= 1 + 4 / self.t
         self.qr = min(self.qr * exp(0.2 * (0.1 - spent)), 4 * self.q)
@@ -244,8 +257,7 @@ class Capped(Query):
 
     def meet(self, k):
         self.labels += 1
-        share = self.labels / len(self.seen) if self.seen else self.labels
-        self.late = self.seen.get(k, 0) < min(10, 0.2 * share)
+        self.late = self.few(k)
         self.seen[k] = self.seen.get(k, 0) + 1
 
     def observe(self, x, forecast, y):
@@ -255,7 +267,7 @@ class Capped(Query):
         if mistaken and self.late:
             self.q, self.qr = self.q * exp(0.55), max(self.q, self.qr) * exp(0.55)
         else:
-            share = self.share(abs(forecast.margin) / forecast.unit)
+            share = self.share(forecast, told=1)
             self.q *= exp(share * (0.55 if mistaken else -0.45))
 
 

@@ -17,13 +17,15 @@ from selectron.protocol import (
     overlook,
 )
 from selectron.queries import Budget, Capped, Floor
+from selectron.queries.capped import Thresholds
+from tests.oracles import queries as twins
 
 ROW = DenseRow(np.array([1.0]))
 RIGHT, WRONG = 1.0, -1.0
 
 
-def at(certainty):
-    return ManyForecast(certainty, 1.0, 1.0, 1.0, True, 0, 1)
+def at(certainty, best=0, second=1):
+    return ManyForecast(certainty, 1.0, 1.0, 1.0, True, best, second)
 
 
 def told(query, forecast, k, verdict):
@@ -93,6 +95,70 @@ def test_a_mistake_on_a_class_with_few_labels_opens_both_thresholds():
     )
 
 
+def with_a_late_class(n_labels=60):
+    """Class 2 has had one label, classes 0 and 1 all the others."""
+    query = begun()
+    for n in range(n_labels):
+        query = told(query, at(0.5), n % 2, RIGHT)
+    return told(query, at(5.0), 2, WRONG)
+
+
+@pytest.mark.parametrize("pair", [(0, 2), (2, 1)])
+def test_rows_that_may_be_of_a_class_with_few_labels_are_asked(pair):
+    query = with_a_late_class()._replace(thresholds=Thresholds(1.0, 1.0), n_sought=7)
+    assert ask_probability(query, ROW, at(1e6, *pair)) == 1.0
+    assert ask_probability(query, ROW, at(1e6)) == 0.005
+    forecast = at(2.0, *pair)  # the thresholds alone would have asked at 1/16
+    asked = advance(query, forecast, True)
+    assert asked.n_sought == 8
+    assert asked.thresholds == pytest.approx((1.0, exp(0.2 * (0.1 - 1 / 16))))
+    then = observe(meet(asked, 0, 4), ROW, forecast, RIGHT)
+    assert then.thresholds.balanced == pytest.approx(exp(-0.45 / 16))
+    assert ask_probability(then, ROW, forecast) < 1.0  # 8 of 64 labels are enough
+
+
+def test_a_class_is_sought_until_it_has_ten_labels_or_a_fifth_of_the_usual_number():
+    query, far = with_a_late_class(600), at(1e6, 0, 2)
+    while ask_probability(query, ROW, far) == 1.0:
+        query = told(query, far, 2, RIGHT)
+    assert query.counts[2] == 10
+    query = with_a_late_class(60)  # the usual number is 22 at the end, a fifth of it is 4.4
+    while ask_probability(query, ROW, far) == 1.0:
+        query = told(query, far, 2, RIGHT)
+    assert query.counts[2] == 5
+
+
+def test_a_class_that_is_sought_in_vain_costs_an_eighth_of_all_labels():
+    query, far = with_a_late_class(), at(1e6, 0, 2)
+    for _ in range(2000):
+        if ask_probability(query, ROW, far) == 1.0:
+            query = told(query, far, 0, RIGHT)
+        else:
+            query = advance(query, far, False)
+    assert query.n_sought == pytest.approx(query.n_labels / 8, abs=1)
+    assert query.n_labels < 80
+
+
+def test_a_late_class_is_sought_as_the_slow_twin_does():
+    """Class 2 comes after 1,500 rounds, class 3 hardly ever."""
+    rng, twin, query = np.random.default_rng(4), twins.Capped(), Capped().many(1, 4)
+    for t, coin in enumerate(coins(3, 0, 3000)):
+        best, second = rng.permutation(4 if t > 1500 else 2)[:2]
+        forecast = at(5 * rng.random(), int(best), int(second))
+        odds = ask_probability(query, ROW, forecast)
+        assert odds == pytest.approx(twin.probability(None, forecast), rel=1e-9)
+        asked = coin < odds
+        query = advance(query, forecast, asked)
+        twin.advance(forecast, asked)
+        if asked:
+            label = 3 if rng.random() < 0.01 and t > 1500 else min(int(best), 2)
+            verdict = RIGHT if label == best and rng.random() < 0.7 else WRONG
+            query = observe(meet(query, label, 4), ROW, forecast, verdict)
+            twin.meet(label)
+            twin.observe(None, forecast, verdict)
+    assert query.n_sought == twin.sought > 10
+
+
 def test_late_answers_leave_only_the_floor():
     query = begun(explore=0.01)
     for _ in range(20):
@@ -110,7 +176,10 @@ def test_one_class_is_not_asked_about_for_ever():
         query = told(query, at(1.0), 2, RIGHT)
     assert ask_probability(query, ROW, at(1.0)) == 0.1
     query = told(query, at(1.0), 1, WRONG)
-    assert ask_probability(query, ROW, at(1.0)) == pytest.approx(1 / 16)  # s/2 against s
+    forecast = at(1.0, 2, 1)
+    assert ask_probability(query, ROW, forecast) == 1.0  # it may be the class with one label
+    enough = query._replace(n_sought=3)
+    assert ask_probability(enough, ROW, forecast) == pytest.approx(1 / 16)  # s/2 against s
 
 
 @pytest.mark.parametrize("outer", [Floor(Capped(), 0.1), Budget(Capped(), total=50)])

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from selectron.dispatch import helper
+from selectron.forecasts import scarcer
 from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
@@ -18,6 +19,7 @@ RHO, STEP, LEAK = 0.45, 1.0, 4.0
 CAP, TRACK, APART = 0.1, 0.2, 4.0
 LEAST_THRESHOLD = 1e-6
 LATE_LABELS, LATE_SHARE = 10.0, 0.2
+MOST_SOUGHT = 0.125
 ONE_CLASS_LABELS = 20
 
 
@@ -28,9 +30,11 @@ class Capped(QueryRule):
     The first balances itself: a mistake widens it, a right answer narrows it, silence widens it.
     The second holds the share of questions at a tenth: with many classes nearly every early answer
     is a mistake, and the first alone would ask nearly every row. A mistake on a class that has had
-    few labels widens both, and lifts the second to the first. Labels that only the floor asked for
-    move neither. Until two classes are known every row is asked, after 20 labels of one class one
-    in ten; and while as many answers are waited for as have come, 20 at least, only the floor asks.
+    few labels widens both, and lifts the second to the first. Rows whose best or second class is
+    such a one are asked in any case, up to an eighth of all labels. Labels that only this or the
+    floor asked for move no threshold. Until two classes are known every row is asked, after 20
+    labels of one class one in ten; and while as many answers are waited for as have come, 20 at
+    least, only the floor asks.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ class Capped(QueryRule):
     >>> y = (X @ rng.standard_normal((5, 4))).argmax(axis=1)
     >>> trace = progressive(SelectiveClassifier(ClassRidge(), Capped()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    203 0.1385
+    232 0.1415
     """
 
     explore: float = 0.005
@@ -60,7 +64,7 @@ class Capped(QueryRule):
 
     def many(self, d: int, n_classes: int) -> "CappedState":
         return CappedState(
-            np.zeros(n_classes), Thresholds(0.0, 0.0), float(self.explore), 0, 0, 0, 0, False
+            np.zeros(n_classes), Thresholds(0.0, 0.0), float(self.explore), 0, 0, 0, 0, 0, False
         )
 
 
@@ -77,6 +81,7 @@ class CappedState(NamedTuple):
     n_asked: int  # questions, less those that were given up
     n_overdue: int  # questions whose answers are hardly expected any more
     n_labels: int
+    n_sought: int  # questions that a class with few labels was the reason of
     late: bool  # the class of the label at hand has had few
 
 
@@ -104,10 +109,22 @@ def rule_odds(now: Thresholds, level: float) -> float:
 
 
 @helper
-def rule_share(query: CappedState, now: Thresholds, level: float) -> float:
-    """Return how much of a question is the rule's own, and not the floor's."""
-    odds = rule_odds(now, level)
-    return odds / max(odds, query.explore)
+def has_few(counts: Vector, k: int, n_labels: int) -> bool:
+    usual = n_labels / max(known_classes(counts), 1)
+    return bool(counts[k] < min(LATE_LABELS, LATE_SHARE * usual))
+
+
+@helper
+def seeks(query: CappedState, forecast: Forecast, n_sought: int) -> bool:
+    """Tell whether the row may be of a class with few labels, and not too many such were asked."""
+    k = scarcer(forecast, query.counts)
+    return has_few(query.counts, k, query.n_labels) and n_sought < MOST_SOUGHT * query.n_labels
+
+
+@helper
+def rule_share(odds: float, sought: bool, explore: float) -> float:
+    """Return how much of a question is the thresholds' own."""
+    return odds if sought else odds / max(odds, explore)
 
 
 @helper
@@ -123,13 +140,15 @@ def capped_probability(query: CappedState, x: Row, forecast: Forecast) -> float:
         return 1.0 if query.n_labels < ONE_CLASS_LABELS else max(CAP, query.explore)
     if query.thresholds.balanced == 0.0 and not forecast.exact:
         return 1.0  # this row sets the thresholds
+    if seeks(query, forecast, query.n_sought):
+        return 1.0
     level = certainty(forecast)
     return max(rule_odds(thresholds_at(query.thresholds, level), level), query.explore)
 
 
 @advance.of(CappedState)
 def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> CappedState:
-    n_rounds = query.n_rounds + 1
+    n_rounds, n_sought = query.n_rounds + 1, query.n_sought
     thresholds = query.thresholds
     # While it waits nobody makes a forecast exact for it.
     begins = thresholds.balanced == 0.0 and forecast.exact and not waits(query)
@@ -138,7 +157,9 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
         balanced, tracked = thresholds = thresholds_at(thresholds, level)
         spent = 0.0
         if asked:
-            spent = rule_share(query, thresholds, level)
+            sought = seeks(query, forecast, n_sought)
+            spent = rule_share(rule_odds(thresholds, level), sought, query.explore)
+            n_sought += sought
         else:
             balanced *= 1.0 + LEAK / n_rounds
         tracked = min(tracked * exponential(TRACK * (CAP - spent)), APART * balanced)
@@ -151,6 +172,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
         query.n_asked + asked,
         query.n_overdue,
         query.n_labels,
+        n_sought,
         query.late,
     )
 
@@ -158,8 +180,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
 @meet.of(CappedState)
 def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts, n_labels = query.counts, query.n_labels + 1
-    usual = n_labels / max(known_classes(counts), 1)
-    late = counts[k] < min(LATE_LABELS, LATE_SHARE * usual)
+    late = has_few(counts, k, n_labels)
     counts[k] += 1.0
     return CappedState(
         counts,
@@ -169,6 +190,7 @@ def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
         query.n_asked,
         query.n_overdue,
         n_labels,
+        query.n_sought,
         late,
     )
 
@@ -182,7 +204,9 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
         balanced, tracked = thresholds  # the cap is lifted as far as the other threshold
         thresholds = Thresholds(factor * balanced, factor * max(balanced, tracked))
     elif thresholds.balanced > 0.0:
-        share = rule_share(query, thresholds, certainty(forecast))
+        sought = seeks(query, forecast, query.n_sought - 1)  # as before this question
+        odds = rule_odds(thresholds, certainty(forecast))
+        share = rule_share(odds, sought, query.explore)
         factor = exponential(share * STEP * ((1.0 if missed else 0.0) - RHO))
         thresholds = Thresholds(factor * thresholds.balanced, thresholds.tracked)
     return CappedState(
@@ -193,6 +217,7 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
         query.n_asked,
         query.n_overdue,
         query.n_labels,
+        query.n_sought,
         query.late,
     )
 
@@ -207,6 +232,7 @@ def capped_expire(query: CappedState, n: int) -> CappedState:
         query.n_asked - n,
         query.n_overdue,
         query.n_labels,
+        query.n_sought,
         query.late,
     )
 
@@ -221,5 +247,6 @@ def capped_overlook(query: CappedState, n: int) -> CappedState:
         query.n_asked,
         n,
         query.n_labels,
+        query.n_sought,
         query.late,
     )
