@@ -64,6 +64,14 @@ def test_the_question_just_asked_is_still_the_last(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_width_is_named(kind):
+    clf, *_, label = fitted(kind)
+    for call in (lambda x: clf.learn_one(x, label), clf.ask_one, clf.predict_one):
+        with pytest.raises(ValueError, match=r"3 features"):
+            call(np.ones(4))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_row_that_is_learnt_is_another_matter(kind):
     clf, rows, _, label = fitted(kind)
     asked = clf.ask_one(rows[0])

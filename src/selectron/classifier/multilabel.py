@@ -168,7 +168,11 @@ def rows_of(run: MultilabelRun) -> OneRow:
     """Return the doors for one row at a time; they are no faster than the others."""
 
     def read(x: Any) -> Rows:
-        return read_rows(as_table(x), run.machine.dtype)
+        rows = read_rows(as_table(x), run.machine.dtype)
+        width, d = shape(rows)[1], run.machine.d
+        if width != d:
+            raise ValueError(f"a row of {d} features is expected, got one of {width}")
+        return rows
 
     def predict(x: Any) -> Any:
         return run.names(run.margins(read(x), exact=False))[0]
