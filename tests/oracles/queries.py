@@ -227,7 +227,8 @@ class Capped(Query):
 
     def seeks(self, forecast, told=0):
         pair = getattr(forecast, "best", 0), getattr(forecast, "second", 1)
-        may_be_late = any(self.few(k) for k in pair)
+        begun = self.labels >= 20 * len(self.seen)
+        may_be_late = begun and any(self.few(k) for k in pair)
         return may_be_late and self.sought - told < self.labels / 8
 
     def share(self, forecast, told=0):

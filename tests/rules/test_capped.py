@@ -128,6 +128,12 @@ def test_a_class_is_sought_until_it_has_ten_labels_or_a_fifth_of_the_usual_numbe
     assert query.counts[2] == 5
 
 
+def test_no_class_is_sought_before_there_are_20_labels_a_class():
+    far = at(1e6, 0, 2)
+    assert ask_probability(with_a_late_class(56), ROW, far) == 0.005  # 59 labels, 3 classes
+    assert ask_probability(with_a_late_class(57), ROW, far) == 1.0
+
+
 def test_a_class_that_is_sought_in_vain_costs_an_eighth_of_all_labels():
     query, far = with_a_late_class(), at(1e6, 0, 2)
     for _ in range(2000):
@@ -177,9 +183,7 @@ def test_one_class_is_not_asked_about_for_ever():
     assert ask_probability(query, ROW, at(1.0)) == 0.1
     query = told(query, at(1.0), 1, WRONG)
     forecast = at(1.0, 2, 1)
-    assert ask_probability(query, ROW, forecast) == 1.0  # it may be the class with one label
-    enough = query._replace(n_sought=3)
-    assert ask_probability(enough, ROW, forecast) == pytest.approx(1 / 16)  # s/2 against s
+    assert ask_probability(query, ROW, forecast) == pytest.approx(1 / 16)  # s/2 against s
 
 
 @pytest.mark.parametrize("outer", [Floor(Capped(), 0.1), Budget(Capped(), total=50)])

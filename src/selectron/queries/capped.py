@@ -19,7 +19,7 @@ RHO, STEP, LEAK = 0.45, 1.0, 4.0
 CAP, TRACK, APART = 0.1, 0.2, 4.0
 LEAST_THRESHOLD = 1e-6
 LATE_LABELS, LATE_SHARE = 10.0, 0.2
-MOST_SOUGHT = 0.125
+SOUGHT_FROM, MOST_SOUGHT = 20.0, 0.125
 ONE_CLASS_LABELS = 20
 
 
@@ -31,7 +31,8 @@ class Capped(QueryRule):
     The second holds the share of questions at a tenth: with many classes nearly every early answer
     is a mistake, and the first alone would ask nearly every row. A mistake on a class that has had
     few labels widens both, and lifts the second to the first. Rows whose best or second class is
-    such a one are asked in any case, up to an eighth of all labels. Labels that only this or the
+    such a one are asked in any case, once classes have had 20 labels each on average, up to an
+    eighth of all labels. Labels that only this or the
     floor asked for move no threshold. Until two classes are known every row is asked, after 20
     labels of one class one in ten; and while as many answers are waited for as have come, 20 at
     least, only the floor asks.
@@ -53,7 +54,7 @@ class Capped(QueryRule):
     >>> y = (X @ rng.standard_normal((5, 4))).argmax(axis=1)
     >>> trace = progressive(SelectiveClassifier(ClassRidge(), Capped()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    232 0.1415
+    203 0.1385
     """
 
     explore: float = 0.005
@@ -109,16 +110,22 @@ def rule_odds(now: Thresholds, level: float) -> float:
 
 
 @helper
-def has_few(counts: Vector, k: int, n_labels: int) -> bool:
-    usual = n_labels / max(known_classes(counts), 1)
+def usual_labels(counts: Vector, n_labels: int) -> float:
+    """Return how many labels a class has had on average."""
+    return n_labels / max(known_classes(counts), 1)
+
+
+@helper
+def has_few(counts: Vector, k: int, usual: float) -> bool:
     return bool(counts[k] < min(LATE_LABELS, LATE_SHARE * usual))
 
 
 @helper
 def seeks(query: CappedState, forecast: Forecast, n_sought: int) -> bool:
     """Tell whether the row may be of a class with few labels, and not too many such were asked."""
-    k = scarcer(forecast, query.counts)
-    return has_few(query.counts, k, query.n_labels) and n_sought < MOST_SOUGHT * query.n_labels
+    k, usual = scarcer(forecast, query.counts), usual_labels(query.counts, query.n_labels)
+    few = usual >= SOUGHT_FROM and has_few(query.counts, k, usual)  # at first all have few
+    return few and n_sought < MOST_SOUGHT * query.n_labels
 
 
 @helper
@@ -180,7 +187,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
 @meet.of(CappedState)
 def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts, n_labels = query.counts, query.n_labels + 1
-    late = has_few(counts, k, n_labels)
+    late = has_few(counts, k, usual_labels(counts, n_labels))
     counts[k] += 1.0
     return CappedState(
         counts,
