@@ -6,12 +6,12 @@ import platform
 import sys
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
+    os.environ[name] = "1"  # read once, when NumPy is imported by anyone
 
-from benchmarks import experts, kernels, passes, peers, second_order  # noqa: E402 - threads are set
+from matplotlib.figure import Figure  # noqa: E402
+
+from benchmarks import experts, kernels, passes, peers, second_order  # noqa: E402
 
 GROUPS = {
     "passes": passes.rows,
