@@ -71,6 +71,7 @@ def same(clf, other, rows):
     return True
 
 
+@pytest.mark.slow  # half a minute to compile
 def test_compiled():
     assert same(one_by_one(make(), X), in_one_batch(make(), X), X)
 
