@@ -83,7 +83,7 @@ PROCESSORS = {
 }
 
 
-@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize("processor", ["generic"])  # the other is among all of them, below
 def test_bits_do_not_depend_on_the_processor(processor):
     assert in_another_process("few", **PROCESSORS[processor]) == hashes(few=True)
 
