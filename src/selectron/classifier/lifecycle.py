@@ -52,7 +52,6 @@ class Lifecycle(Parameters):
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None
-    predict_one: Any
     learn_one: Any
     _one_row: OneRow  # for rows of the class last seen
     _predict_row: Any  # two of its three, a look-up nearer
@@ -125,15 +124,11 @@ class Lifecycle(Parameters):
         return deepcopy(self)
 
     def _owner(self) -> Owner:
-        def predict(x: Any) -> Any:
-            self._unbind()
-            return self.predict_one(x)
-
         def learn(x: Any, y: Any) -> Any:
             self._unbind()
             return self.learn_one(x, y)
 
-        return Owner(self, predict, learn)
+        return Owner(self, learn)
 
     def _started(self, error: type[Exception] | None = None) -> AnyRun:
         if self._run is None:

@@ -29,10 +29,9 @@ COINS_AHEAD = 1024
 
 
 class Owner(NamedTuple):
-    """The estimator, and its ways for rows of another class, or once a class has joined."""
+    """The estimator, and its way to learn once a class has joined."""
 
     estimator: Any
-    predict: Callable[[Any], Any]
     learn: Callable[[Any, Any], Any]
 
 
