@@ -12,14 +12,13 @@ from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
 from selectron.queries.pace import too_many_wait
+from selectron.queries.scarcity import has_few, is_sought, known_classes
 from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 1.0, 4.0
 CAP, TRACK, APART = 0.1, 0.2, 4.0
 LEAST_THRESHOLD = 1e-6
-LATE_LABELS, LATE_SHARE = 10.0, 0.2
-SOUGHT_FROM, MOST_SOUGHT = 20.0, 0.125
 ONE_CLASS_LABELS = 20
 
 
@@ -87,14 +86,6 @@ class CappedState(NamedTuple):
 
 
 @helper
-def known_classes(counts: Vector) -> int:
-    known = 0
-    for k in range(len(counts)):
-        known += counts[k] > 0.0
-    return known
-
-
-@helper
 def thresholds_at(now: Thresholds, level: float) -> Thresholds:
     """Return the thresholds, which the first certainty sets."""
     if now.balanced > 0.0:
@@ -110,22 +101,10 @@ def rule_odds(now: Thresholds, level: float) -> float:
 
 
 @helper
-def usual_labels(counts: Vector, n_labels: int) -> float:
-    """Return how many labels a class has had on average."""
-    return n_labels / max(known_classes(counts), 1)
-
-
-@helper
-def has_few(counts: Vector, k: int, usual: float) -> bool:
-    return bool(counts[k] < min(LATE_LABELS, LATE_SHARE * usual))
-
-
-@helper
 def seeks(query: CappedState, forecast: Forecast, n_sought: int) -> bool:
-    """Tell whether the row may be of a class with few labels, and not too many such were asked."""
-    k, usual = scarcer(forecast, query.counts), usual_labels(query.counts, query.n_labels)
-    few = usual >= SOUGHT_FROM and has_few(query.counts, k, usual)  # at first all have few
-    return few and n_sought < MOST_SOUGHT * query.n_labels
+    """Tell whether the row may be of a class that is sought."""
+    k = scarcer(forecast, query.counts)
+    return is_sought(query.counts, k, query.n_labels, n_sought)
 
 
 @helper
@@ -187,7 +166,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
 @meet.of(CappedState)
 def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts, n_labels = query.counts, query.n_labels + 1
-    late = has_few(counts, k, usual_labels(counts, n_labels))
+    late = has_few(counts, k, n_labels)
     counts[k] += 1.0
     return CappedState(
         counts,
