@@ -15,7 +15,6 @@ from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
 from selectron.numeric.scalars import pack, unpack
 from selectron.protocol import (
-    absorb,
     advance,
     ask_probability,
     follow,
@@ -27,6 +26,7 @@ from selectron.protocol import (
     predict,
     present,
     ready,
+    take_in,
 )
 
 Kernel = Callable[..., Any]
@@ -107,7 +107,7 @@ def compiled_pass(bodies: str) -> Kernel:
             x = row(X, t)
             new = has_statistics(scaling) and t >= absorbed
             if new:
-                scaling = absorb(scaling, x)
+                scaling, update = take_in(scaling, update, x)
             z = present(scaling, x)
             if new:
                 update = follow(update, z)
@@ -172,7 +172,7 @@ def compiled_lesson(bodies: str) -> Kernel:
                 break
             x = row(X, t)
             if fresh:
-                scaling = absorb(scaling, x)
+                scaling, update = take_in(scaling, update, x)
             z = present(scaling, x)
             if fresh and has_statistics(scaling):
                 update = follow(update, z)

@@ -6,7 +6,7 @@ decides whether the label is worth asking for.
 
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb
+from selectron.dispatch import Verb, helper
 from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Row
 
@@ -56,6 +56,16 @@ def ready(scaling: Any) -> bool:
 @Verb
 def follow(update: Any, x: Row) -> Any:
     """Return the update rule after its scaling has absorbed this row: most need not know."""
+
+
+@Verb
+def lean(scaling: Any, update: Any) -> Any:
+    """Return the update rule that has heeded what the scaling kept of the warm-up, if anything."""
+
+
+@Verb
+def heed(update: Any, x: Row) -> Any:
+    """Return the update rule after a row of the warm-up, ahead of all labels."""
 
 
 @Verb
@@ -114,6 +124,18 @@ def unmoved_by_rows(update: Any, x: Row) -> Any:
     return update
 
 
+@lean.otherwise
+def keeps_nothing(scaling: Any, update: Any) -> Any:
+    """Serve as `lean` of the scalings that keep no rows."""
+    return update
+
+
+@heed.otherwise
+def unmoved_by_warm_up(update: Any, x: Row) -> Any:
+    """Serve as `heed` of the rules that learn from labels alone."""
+    return update
+
+
 @meet.otherwise
 def unmoved_by_class(query: Any, k: int, n_classes: int) -> Any:
     """Serve as `meet` of the rules to which all classes are alike."""
@@ -140,3 +162,13 @@ def unmoved_by_choice(query: Any, forecast: Forecast, asked: bool) -> Any:
 def unmoved_by_label(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
     """Serve as `observe` of the rules that do not adapt."""
     return query
+
+
+@helper
+def take_in(scaling: Any, update: Any, x: Row) -> Any:
+    """Absorb the row; if it ends the warm-up, the update rule hears of the rows before it."""
+    warming = not ready(scaling)
+    scaling = absorb(scaling, x)
+    if warming and ready(scaling):
+        update = lean(scaling, update)
+    return scaling, update

@@ -19,7 +19,6 @@ from selectron.numeric.rows import DenseRow, SparseRow
 from selectron.numeric.scalars import pack, unpack
 from selectron.numeric.things import THING, Mould, fits, vector
 from selectron.protocol import (
-    absorb,
     advance,
     ask_probability,
     follow,
@@ -31,6 +30,7 @@ from selectron.protocol import (
     predict,
     present,
     ready,
+    take_in,
 )
 
 
@@ -151,7 +151,7 @@ def compiled_learn(bodies: str) -> Kernel:
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if fresh and has_statistics(scaling):
-            scaling = absorb(scaling, given)
+            scaling, update = take_in(scaling, update, given)
             z = present(scaling, given)
             update = follow(update, z)
             forecast = glance(update, z)
@@ -185,7 +185,7 @@ def compiled_ask(bodies: str) -> Kernel:
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if has_statistics(scaling):
-            scaling = absorb(scaling, given)
+            scaling, update = take_in(scaling, update, given)
             z = present(scaling, given)
             update = follow(update, z)
             forecast = glance(update, z)

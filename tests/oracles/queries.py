@@ -172,12 +172,12 @@ class Auto(Query):
 
     @property
     def floor(self):
-        return max(0.0 if self.hard else min(0.02, 0.1 * self.asked_share), self.explore)
+        return max(0.0 if self.hard else min(0.02, 0.15 * self.asked_share), self.explore)
 
     def by_rule(self, s):
         if s <= (self.q or s / 2):
             return 1.0
-        return 0.0 if self.one or self.hard else ((self.q or s / 2) / s) ** 4
+        return 0.0 if self.one or self.hard else ((self.q or s / 2) / s) ** 8
 
     def probability(self, x, forecast):
         s = abs(forecast.margin) / forecast.unit

@@ -10,6 +10,7 @@ from selectron.queries import Always, Auto
 from selectron.scalings import Automatic, Centred, Winsorised
 from selectron.scalings.automatic import IMAGES, TABLE
 from selectron.updates import Perceptron, Probit
+from tests.oracles import scalings
 from tests.rules.streams import as_csr, as_dense, stream
 from tests.rules.subject import play
 
@@ -25,33 +26,6 @@ def table(n=80, d=6):
     return X
 
 
-def winsorised_twin(X, clip=2.5, bias=0.5):
-    """Yield every row as it is presented just after it was absorbed."""
-    d = X.shape[1]
-    mu, m2, sd, usual = np.zeros(d), np.zeros(d), np.zeros(d), 0.0
-    for t, x in enumerate(X, 1):
-        dv = x - mu
-        if t > 20:
-            dv = np.where(sd > 0, np.clip(dv, -clip * sd, clip * sd), dv)
-        mu = mu + dv / t
-        m2 = m2 + dv**2 * (1 - 1 / t)
-        sd = np.sqrt(m2 / t)
-        v = np.array([np.clip((x[j] - mu[j]) / sd[j], -clip, clip) if sd[j] else 0.0
-                      for j in range(d)])  # fmt: skip
-        usual += (v @ v - usual) / t
-        z = np.append(v, bias * np.sqrt(usual))
-        yield z / (np.sqrt(z @ z) or 1.0)
-
-
-def centred_twin(X, bias=0.5):
-    mu = np.zeros(X.shape[1])
-    for t, x in enumerate(X, 1):
-        u = x / np.linalg.norm(x)
-        mu = mu + (u - mu) / t
-        length = np.linalg.norm(u - mu)
-        yield np.append((u - mu) / length if length > 1e-12 else 0 * u, bias)
-
-
 def presented(scaling, X):
     state = scaling.begin(X.shape[1], np.float64)
     for x in X:
@@ -60,11 +34,11 @@ def presented(scaling, X):
 
 
 @pytest.mark.parametrize(
-    ("scaling", "twin"), [(Winsorised(), winsorised_twin), (Centred(), centred_twin)]
+    ("scaling", "twin"), [(Winsorised(), scalings.Winsorised), (Centred(), scalings.Centred)]
 )
 def test_the_definition(scaling, twin):
     X = table()
-    for ours, theirs in zip(presented(scaling, X), twin(X), strict=True):
+    for ours, theirs in zip(presented(scaling, X), scalings.presented(twin(6), X), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -90,8 +64,10 @@ def test_images_or_a_table(X, kind):
     for x in X:
         state = absorb(state, DenseRow(x))
     assert state.kind == kind
-    twin = list((centred_twin if kind == IMAGES else winsorised_twin)(X))
-    np.testing.assert_allclose(present(state, DenseRow(X[-1])).values, twin[-1], atol=1e-9)
+    twin = (scalings.Centred if kind == IMAGES else scalings.Winsorised)(X.shape[1])
+    np.testing.assert_allclose(
+        present(state, DenseRow(X[-1])).values, scalings.presented(twin, X)[-1], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(

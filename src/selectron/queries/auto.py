@@ -12,7 +12,8 @@ from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
-FLOOR_SHARE, MOST_FLOOR = 0.1, 0.02
+FLOOR_SHARE, MOST_FLOOR = 0.15, 0.02
+DOUBLINGS = 3  # of the power of the tail: the eighth
 ONE_CLASS_STEP, ONE_CLASS_SHARE, ONE_CLASS_LABELS = 0.5, 0.25, 30.0
 NO_MARGIN = 1e-12
 
@@ -21,8 +22,8 @@ NO_MARGIN = 1e-12
 class Auto(QueryRule):
     """Ask below a threshold that balances itself, sometimes above it, and never never.
 
-    Below the threshold q a label is asked, above it with the odds (q/s)⁴, s the certainty, and
-    never with less than a tenth of the recent share of questions: whole clusters on the wrong side
+    Below the threshold q a label is asked, above it with the odds (q/s)⁸, s the certainty, and
+    never with less than 0.15 of the recent share of questions: whole clusters on the wrong side
     are found, and the error can be estimated without bias. A mistake widens q, a right answer
     narrows it, silence widens it. While all labels are of one class, q holds a rate of questions
     that fades, and novel rows come first. While as many answers are waited for as have come, 20 at
@@ -47,7 +48,7 @@ class Auto(QueryRule):
     >>> y = X @ rng.standard_normal(5) > 0
     >>> trace = progressive(SelectiveClassifier(Probit(), Auto()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    103 0.012
+    110 0.012
     """
 
     hard: bool = False
@@ -94,7 +95,7 @@ def rule_odds(query: AutoState, level: float) -> float:
     limit = query.threshold if query.threshold > 0.0 else level / 2.0
     if level > limit and (query.hard or one_class(query)):
         return 0.0
-    return odds_with_tail(limit, level)
+    return odds_with_tail(limit, level, DOUBLINGS)
 
 
 @ask_probability.of(AutoState)

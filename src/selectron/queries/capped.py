@@ -20,6 +20,7 @@ RHO, STEP, LEAK = 0.45, 1.0, 4.0
 CAP, TRACK, APART = 0.1, 0.2, 4.0
 LEAST_THRESHOLD = 1e-6
 ONE_CLASS_LABELS = 20
+DOUBLINGS = 2  # of the power of the tail: the fourth
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def thresholds_at(now: Thresholds, level: float) -> Thresholds:
 @helper
 def rule_odds(now: Thresholds, level: float) -> float:
     """Return the odds by the thresholds alone."""
-    return odds_with_tail(min(now.balanced, now.tracked), level)
+    return odds_with_tail(min(now.balanced, now.tracked), level, DOUBLINGS)
 
 
 @helper

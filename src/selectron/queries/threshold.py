@@ -38,12 +38,14 @@ def odds_below(threshold: float, n_labels: int, forecast: Forecast) -> float:
 
 
 @helper
-def odds_with_tail(threshold: float, level: float) -> float:
-    """Return 1 up to the threshold, and beyond it what falls with the fourth power."""
+def odds_with_tail(threshold: float, level: float, doublings: int) -> float:
+    """Return 1 up to the threshold, and beyond it what falls with the power 2^doublings."""
     if level <= threshold:
         return 1.0
-    ratio = threshold / level
-    return (ratio * ratio) * (ratio * ratio)
+    odds = threshold / level
+    for _ in range(doublings):
+        odds *= odds
+    return odds
 
 
 @dataclass(frozen=True)

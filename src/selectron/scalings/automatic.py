@@ -6,9 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
+from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import DenseRow, Row
-from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.protocol import absorb, has_statistics, heed, lean, present, ready
 from selectron.scalings.centred import Centred, CentredState, spread
 from selectron.scalings.winsorised import Winsorised, WinsorisedState
 from selectron.spec import Range, Scaling
@@ -17,6 +17,8 @@ LEAST_PIXELS = 32
 ALIKE = 4.0  # the largest values of the columns of an image are alike up to this factor
 MEDIAN, MOST = 0.5, 0.95
 HALVINGS = 60
+# Rows kept of the warm-up for update rules that keep d x d numbers: many more than these.
+MOST_EARLY, WIDEST_EARLY = 50, 4096
 
 UNDECIDED, IMAGES, TABLE = range(3)
 
@@ -58,6 +60,7 @@ class Automatic(Scaling):
             Centred(warmup=self.warmup).begin(d, dtype),
             Winsorised(warmup=self.warmup).begin(d, dtype),
             np.zeros(d),
+            np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_EARLY else 0, d)),
             0.0,
             UNDECIDED,
         )
@@ -67,6 +70,7 @@ class AutomaticState(NamedTuple):
     centred: CentredState
     winsorised: WinsorisedState
     largest: Vector  # by column, over the warm-up
+    early: Matrix  # the first rows, as they came
     least: float  # of all entries and 0
     kind: int
 
@@ -101,7 +105,7 @@ def kind_of(largest: Vector, least: float) -> int:
 
 @absorb.of(AutomaticState)
 def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
-    centred, winsorised, largest, least, kind = scaling
+    centred, winsorised, largest, early, least, kind = scaling
     if kind != TABLE:
         centred = absorb(centred, x)
     if kind != IMAGES:
@@ -112,9 +116,20 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
         for i in range(len(largest)):
             largest[i] = max(largest[i], buffer[i])
             least = min(least, buffer[i])
+        if winsorised.n_rows <= len(early):
+            spread(x, early[winsorised.n_rows - 1])
         if winsorised.n_rows >= winsorised.warmup:
             kind = kind_of(largest, least)
-    return AutomaticState(centred, winsorised, largest, least, kind)
+    return AutomaticState(centred, winsorised, largest, early, least, kind)
+
+
+@lean.of(AutomaticState)
+def automatic_lean(scaling: AutomaticState, update: Any) -> Any:
+    for k in range(len(scaling.early)):
+        row = present(scaling, DenseRow(scaling.early[k]))
+        row.values[len(scaling.largest)] = 0.0  # the bias is no direction in which rows spread
+        update = heed(update, row)
+    return update
 
 
 @present.of(AutomaticState)

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from selectron.numeric.arrays import Vector
-from selectron.numeric.rows import Row, dot, square_norm
+from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import Forecast, glance, hypothesis, learn, predict
+from selectron.protocol import Forecast, glance, heed, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
 from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
+from selectron.updates.leaning import LEAN, Leaning, first_blur, leant
 from selectron.updates.low_rank import LowRankState, fresh_low_rank
 from selectron.updates.moments import LEAST_BLUR, Noise, fresh_noise, moments
 
@@ -23,6 +24,8 @@ class Probit(UpdateRule):
     boundary count for more as the belief narrows, where least squares weighs them like the first
     ones: that brings the number of labels down to the order of d log(1/ε). The blur ν falls while
     labels are consistent, the flip rate fl is estimated as it goes: there is nothing to set.
+    A scaling that warms up on rows without labels makes V lean to the directions in which those
+    spread: I + 0.06 times the sum of their x xᵀ.
 
     Parameters
     ----------
@@ -52,19 +55,35 @@ class Probit(UpdateRule):
     def begin(self, d: int, dtype: Any) -> "ProbitState | LowRankState":
         if self.rank != FULL:
             return fresh_low_rank(d, int(self.rank))
-        return ProbitState(fresh_covariance(d, 1.0), fresh_noise(), 0.0, 0)
+        nothing_heeded = Leaning(0, 0.0, 0.0, 1.0)
+        return ProbitState(fresh_covariance(d, 1.0), fresh_noise(), nothing_heeded, 0.0, 0)
 
 
 class ProbitState(NamedTuple):
     covariance: Covariance  # A_inv is V
     noise: Noise
+    leaning: Leaning
     norm: float
     n_updates: int
 
 
+@heed.of(ProbitState)
+def probit_heed(update: ProbitState, x: Row) -> ProbitState:
+    if update.n_updates > 0:  # labels have shaped the belief already
+        return update
+    V, g = update.covariance.A_inv, update.covariance.image
+    variance = quadratic_form(x, V, update.covariance.support)
+    leaning = leant(update.leaning, square_norm(x), variance)
+    g[:] = 0.0
+    add_scaled(x, 1.0, g)
+    downdate(V, g, -LEAN)
+    noise = Noise(first_blur(leaning), update.noise.flips, update.noise.n_labels)
+    return ProbitState(update.covariance, noise, leaning, update.norm, update.n_updates)
+
+
 @glance.of(ProbitState)
 def probit_glance(update: ProbitState, x: Row) -> Forecast:
-    most = SLACK * square_norm(x)
+    most = SLACK * update.leaning.most * square_norm(x)
     margin = dot(x, update.covariance.weights)
     return Forecast(margin, positive_root(most), update.norm, most, False)
 
@@ -84,7 +103,9 @@ def probit_learn(update: ProbitState, x: Row, y: float, forecast: Forecast) -> P
     for i in range(len(weights)):
         weights[i] += lesson.step * g[i]
     downdate(V, g, lesson.share)
-    return ProbitState(update.covariance, lesson.noise, length(weights), update.n_updates + 1)
+    return ProbitState(
+        update.covariance, lesson.noise, update.leaning, length(weights), update.n_updates + 1
+    )
 
 
 @hypothesis.of(ProbitState)
