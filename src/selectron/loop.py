@@ -26,6 +26,7 @@ from selectron.protocol import (
     predict,
     present,
     ready,
+    regard,
     take_in,
 )
 
@@ -105,12 +106,14 @@ def compiled_pass(bodies: str) -> Kernel:
                 status = UNSOUND
                 break
             x = row(X, t)
-            new = has_statistics(scaling) and t >= absorbed
-            if new:
-                scaling, update = take_in(scaling, update, x)
+            new = t >= absorbed
+            if has_statistics(scaling) and new:
+                scaling, update, query = take_in(scaling, update, query, x)
             z = present(scaling, x)
-            if new:
+            if has_statistics(scaling) and new:
                 update = follow(update, z)
+            if new and ready(scaling):
+                query = regard(query, z)
             forecast = glance(update, z)
             probability = 0.0
             if ready(scaling):
@@ -172,10 +175,12 @@ def compiled_lesson(bodies: str) -> Kernel:
                 break
             x = row(X, t)
             if fresh:
-                scaling, update = take_in(scaling, update, x)
+                scaling, update, query = take_in(scaling, update, query, x)
             z = present(scaling, x)
             if fresh and has_statistics(scaling):
                 update = follow(update, z)
+            if fresh and ready(scaling):
+                query = regard(query, z)
             # The hypothesis has moved since the label was asked: a stale variance would spoil A⁻¹.
             forecast = predict(update, z, glance(update, z))
             if not (isfinite(forecast.margin) and isfinite(forecast.variance)):

@@ -59,8 +59,8 @@ def follow(update: Any, x: Row) -> Any:
 
 
 @Verb
-def lean(scaling: Any, update: Any) -> Any:
-    """Return the update rule that has heeded what the scaling kept of the warm-up, if anything."""
+def lean(scaling: Any, update: Any, query: Any) -> Any:
+    """Return update and query rule after what the scaling kept of the warm-up, if anything."""
 
 
 @Verb
@@ -81,6 +81,11 @@ def predict(update: Any, x: Row, seen: Forecast) -> Forecast:
 @Verb
 def learn(update: Any, x: Row, y: float, forecast: Forecast) -> Any:
     """Return the update rule after the label; arrays change in place."""
+
+
+@Verb
+def regard(query: Any, x: Row) -> Any:
+    """Return the query rule after a look at a new row, ahead of the decision on it."""
 
 
 @Verb
@@ -125,15 +130,21 @@ def unmoved_by_rows(update: Any, x: Row) -> Any:
 
 
 @lean.otherwise
-def keeps_nothing(scaling: Any, update: Any) -> Any:
+def keeps_nothing(scaling: Any, update: Any, query: Any) -> Any:
     """Serve as `lean` of the scalings that keep no rows."""
-    return update
+    return update, query
 
 
 @heed.otherwise
 def unmoved_by_warm_up(update: Any, x: Row) -> Any:
     """Serve as `heed` of the rules that learn from labels alone."""
     return update
+
+
+@regard.otherwise
+def unmoved_by_row(query: Any, x: Row) -> Any:
+    """Serve as `regard` of the rules to which all rows of one certainty are alike."""
+    return query
 
 
 @meet.otherwise
@@ -165,10 +176,10 @@ def unmoved_by_label(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
 
 
 @helper
-def take_in(scaling: Any, update: Any, x: Row) -> Any:
-    """Absorb the row; if it ends the warm-up, the update rule hears of the rows before it."""
+def take_in(scaling: Any, update: Any, query: Any, x: Row) -> Any:
+    """Absorb the row; if it ends the warm-up, the other rules hear of the rows before it."""
     warming = not ready(scaling)
     scaling = absorb(scaling, x)
     if warming and ready(scaling):
-        update = lean(scaling, update)
-    return scaling, update
+        update, query = lean(scaling, update, query)
+    return scaling, update, query

@@ -30,6 +30,7 @@ from selectron.protocol import (
     predict,
     present,
     ready,
+    regard,
     take_in,
 )
 
@@ -151,11 +152,13 @@ def compiled_learn(bodies: str) -> Kernel:
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if fresh and has_statistics(scaling):
-            scaling, update = take_in(scaling, update, given)
+            scaling, update, query = take_in(scaling, update, query, given)
             z = present(scaling, given)
             update = follow(update, z)
             forecast = glance(update, z)
         forecast = predict(update, z, forecast)
+        if fresh and ready(scaling):
+            query = regard(query, z)
         if fresh:
             query = advance(query, forecast, True)
         query = meet(query, class_of(forecast, y), class_count(forecast, update))
@@ -185,11 +188,13 @@ def compiled_ask(bodies: str) -> Kernel:
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if has_statistics(scaling):
-            scaling, update = take_in(scaling, update, given)
+            scaling, update, query = take_in(scaling, update, query, given)
             z = present(scaling, given)
             update = follow(update, z)
             forecast = glance(update, z)
         forecast = predict(update, z, forecast)
+        if ready(scaling):
+            query = regard(query, z)
         probability = ask_probability(query, z, forecast) if ready(scaling) else 0.0
         query = advance(query, forecast, coin < probability)
         write_down(forecast, told)

@@ -129,7 +129,10 @@ def test_the_text_has_ours_beside_the_earlier_figures():
     row = next(line for line in shown.splitlines() if line.startswith("default "))
     assert row.split() == ["default", "150±50", "200±0", "300±0(1)", "144", "281", "681"]
     assert f"{PEER}: not run, for it is not there" in shown
-    assert "mean 10, median 10, most 10; 1 never (earlier: mean 30, most 119)" in shown
+    assert (
+        "mean 10 (standard error 0), median 10, most 10, 1 of 2 within 60; 1 never (earlier"
+        in shown
+    )
     pairs = {(problem.name, name) for problem in PROBLEMS for name in [*names, PEER]}
     assert set(EARLIER) == pairs - {(NEWS.name, PEER)}
     without = [(job, done) for job, done in found if PROBLEMS[job.problem] is not NEWS]

@@ -20,6 +20,7 @@ def run(learner, query, X, labels, coins):
     for t in range(n):
         forecast = learner.forecast(X[t])
         margins[t], predicted[t] = forecast.margin, forecast.best
+        query.regard(X[t])
         odds[t] = query.probability(X[t], forecast)
         asked[t] = coins[t] < odds[t]
         query.advance(forecast, bool(asked[t]))

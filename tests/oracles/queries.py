@@ -1,15 +1,19 @@
 """Query rules as the papers print them.
 
-Each round: `probability(x, forecast)` once, then `advance(forecast, asked)`, and for a round that
-was asked `meet(class)` and `observe(x, forecast, y)` when its label is known.
+Each round: `regard(x)` and `probability(x, forecast)` once, then `advance(forecast, asked)`, and
+for a round that was asked `meet(class)` and `observe(x, forecast, y)` when its label is known.
 """
 
 from math import exp, sqrt
 
+from tests.oracles.coverage import Coverage
 from tests.oracles.learners import length
 
 
 class Query:
+    def regard(self, x):
+        pass
+
     def advance(self, forecast, asked):
         pass
 
@@ -210,12 +214,24 @@ class Auto(Query):
 class Capped(Query):
     """The threshold of the default for many classes, under a second one that holds a rate."""
 
-    def __init__(self, explore=0.005):
+    def __init__(self, explore=0.005, covers=True):
         self.floor = explore
         self.q = self.qr = None
-        self.t = self.labels = self.sought = 0
+        self.t = self.labels = self.sought = self.asked = 0
         self.seen = {}
         self.late = False
+        self.covers, self.coverage = covers, Coverage()
+
+    def regard(self, x):
+        if self.covers and self.labels < 400:
+            self.coverage.regard(x)
+
+    @property
+    def by_coverage(self):
+        return self.coverage.speaks and (self.asked < 15 or len(self.seen) < 2)
+
+    def certainty(self, forecast):
+        return abs(forecast.margin) / forecast.unit / self.coverage.weight
 
     def by_rule(self, s):
         e = min(self.q, self.qr)
@@ -232,29 +248,33 @@ class Capped(Query):
         return may_be_late and self.sought - told < self.labels / 8
 
     def share(self, forecast, told=0):
-        odds = self.by_rule(abs(forecast.margin) / forecast.unit)
+        odds = self.by_rule(self.certainty(forecast))
         if self.seeks(forecast, told):
             return odds
         return min(1.0, odds / self.floor) if self.floor else 1.0
 
     def probability(self, x, forecast):
+        if self.by_coverage:
+            return 1.0 if self.coverage.stands_out else self.floor
         if len(self.seen) < 2:
             return 1.0 if self.labels < 20 else max(0.1, self.floor)
-        s = abs(forecast.margin) / forecast.unit
+        s = self.certainty(forecast)
         if self.q is None:
             self.q = self.qr = max(s / 2, 1e-6)
         return 1.0 if self.seeks(forecast) else max(self.by_rule(s), self.floor)
 
     def advance(self, forecast, asked):
         self.t += 1
-        if self.q is None:
-            return
-        spent = self.share(forecast) if asked else 0.0
-        self.sought += asked and self.seeks(forecast)
-        if not asked:
-            self.q *= 1 + 4 / self.t
-        self.qr = min(self.qr * exp(0.2 * (0.1 - spent)), 4 * self.q)
-        self.q = min(self.q, 4 * self.qr)
+        first = self.by_coverage
+        if self.q is not None and not first:
+            spent = self.share(forecast) if asked else 0.0
+            self.sought += asked and self.seeks(forecast)
+            if not asked:
+                self.q *= 1 + 4 / self.t
+            self.qr = min(self.qr * exp(0.2 * (0.1 - spent)), 4 * self.q)
+            self.q = min(self.q, 4 * self.qr)
+        self.coverage.decide(asked, first)
+        self.asked += asked
 
     def meet(self, k):
         self.labels += 1
@@ -324,6 +344,9 @@ class Budget(Query):
         self.t += 1
         self.n += asked
 
+    def regard(self, x):
+        self.query.regard(x)
+
     def meet(self, k):
         self.query.meet(k)
 
@@ -342,6 +365,9 @@ class Floor(Query):
 
     def advance(self, forecast, asked):
         self.query.advance(forecast, asked)
+
+    def regard(self, x):
+        self.query.regard(x)
 
     def meet(self, k):
         self.query.meet(k)

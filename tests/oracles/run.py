@@ -21,6 +21,7 @@ def run(learner, query, X, y, coins):
     for t in range(n_rounds):
         forecast = learner.forecast(X[t])
         margins[t] = forecast.margin
+        query.regard(X[t])
         probabilities[t] = query.probability(X[t], forecast)
         asked[t] = coins[t] < probabilities[t]
         query.advance(forecast, bool(asked[t]))

@@ -83,7 +83,7 @@ def test_with_enough_directions_the_low_rank_is_the_whole():
 def test_never_written_out_and_still_the_same(counts):
     X = COUNTS if counts else VALUES
     Z = np.array(list(text_twin(X, counts)))[WARMUP:]
-    query = queries.Capped(explore=0.2)
+    query = queries.Capped(explore=0.2, covers=False)
     query.t = WARMUP
     twin = run(many_learners.ClassRidge(D + 1, K, rank=6), query, Z, LABELS[WARMUP:],
                COINS[WARMUP:])  # fmt: skip

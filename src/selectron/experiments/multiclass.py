@@ -26,6 +26,7 @@ from selectron.experiments.registry import Experiment
 from selectron.experiments.thesis_runs import mean_and_share
 
 RUNS = 10
+LATE_RUNS = 4 * RUNS  # a few classes take very long: ten streams say little about a mean
 
 
 def steps(seeds: int | None) -> int:
@@ -66,7 +67,7 @@ def _jobs(runs: int) -> list[Job | LateJob]:
         if problem is not NEWS or (name != PEER and news_file() is not None)
         for seed in range(runs)
     ]
-    return jobs + [LateJob(seed) for seed in range(runs)]
+    return jobs + [LateJob(seed) for seed in range(runs * LATE_RUNS // RUNS)]
 
 
 def _cell(name: str, problem: int, error: float, reached: list[int | None]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ EARLIER: dict[tuple[str, str], str] = {
     ("digits (dev)", PEER): "- - - -",
 }
 EARLIER_LATE = 30, 119
+SOON = 60
 
 
 def text(result: dict[str, Any]) -> str:
@@ -68,12 +69,21 @@ def _labels(cell: dict[str, Any], default: dict[str, Any]) -> str:
 
 
 def _late(rows: list[int | None]) -> str:
-    there = [n for n in rows if n is not None]
-    never = f"; {len(rows) - len(there)} never" if len(there) < len(rows) else ""
-    found = f"mean {np.mean(there):.0f}, median {np.median(there):.0f}, most {max(there)}"
     mean, most = EARLIER_LATE
     return (
         "Two classes of clothes absent for 5,000 rounds: rows of such a class until half of its "
-        f"test rows are known: {found if there else 'none'}{never} (earlier: mean {mean}, most "
-        f"{most})"
+        f"test rows are known: {_found(rows)} (earlier: mean {mean}, most {most})"
+    )
+
+
+def _found(rows: list[int | None]) -> str:
+    there = [n for n in rows if n is not None]
+    if not there:
+        return "none"
+    never = f"; {len(rows) - len(there)} never" if len(there) < len(rows) else ""
+    soon = sum(n <= SOON for n in there)
+    return (
+        f"mean {np.mean(there):.0f} (standard error {np.std(there) / np.sqrt(len(there)):.0f}), "
+        f"median {np.median(there):.0f}, most {max(there)}, {soon} of {len(rows)} within {SOON}"
+        f"{never}"
     )

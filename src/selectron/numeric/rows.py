@@ -60,6 +60,16 @@ def square_norm(x: Row) -> float:
 
 
 @Verb
+def writes_out(x: Any) -> bool:
+    """Tell whether `write_out` has a body for this kind of row: a constant to the compiler."""
+
+
+@Verb
+def write_out(x: Any, out: Vector) -> None:
+    """Write all entries of x into out, zeros included."""
+
+
+@Verb
 def n_entries(x: Row) -> int:
     """Return how many entries of x are stored."""
 
@@ -123,6 +133,33 @@ def add_scaled_sparse(x: SparseRow, scale: float, w: Vector) -> None:
 @square_norm.of(DenseRow, SparseRow)
 def row_square_norm(x: Row) -> float:
     return np.float64(lane_dot(x.values, x.values))
+
+
+@writes_out.of(DenseRow, SparseRow)
+def row_writes_out(x: Row) -> bool:
+    return True
+
+
+@writes_out.otherwise
+def never_writes_out(x: Any) -> bool:
+    return False
+
+
+@write_out.of(DenseRow)
+def write_out_dense(x: DenseRow, out: Vector) -> None:
+    for i in range(len(x.values)):
+        out[i] = x.values[i]
+
+
+@write_out.of(SparseRow)
+def write_out_sparse(x: SparseRow, out: Vector) -> None:
+    out[:] = 0.0
+    add_scaled(x, 1.0, out)
+
+
+@write_out.otherwise
+def write_nothing_out(x: Any, out: Vector) -> None:
+    pass
 
 
 @n_entries.of(DenseRow, SparseRow)

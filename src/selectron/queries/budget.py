@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 from selectron.dispatch import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    expire,
+    meet,
+    observe,
+    overlook,
+    regard,
+)
 from selectron.queries.auto import Auto
 from selectron.queries.threshold import certainty
 from selectron.spec import QueryRule
@@ -135,6 +144,19 @@ def behind(query: BudgetState) -> bool:
     if query.rate > 0.0:
         return query.n_asked + 1.0 < query.rate * (query.n_rounds + 1.0)
     return query.n_asked < query.total * (query.n_rounds + 1.0) / query.horizon
+
+
+@regard.of(BudgetState)
+def budget_regard(query: BudgetState, x: Row) -> BudgetState:
+    return BudgetState(
+        regard(query.rule, x),
+        query.total,
+        query.horizon,
+        query.rate,
+        query.threshold,
+        query.n_rounds,
+        query.n_asked,
+    )
 
 
 @ask_probability.of(BudgetState)

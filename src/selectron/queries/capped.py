@@ -8,19 +8,43 @@ import numpy as np
 from selectron.dispatch import helper
 from selectron.forecasts import scarcer
 from selectron.numeric.arrays import Vector
-from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    expire,
+    meet,
+    observe,
+    overlook,
+    regard,
+)
+from selectron.queries.coverage import (
+    FIRST_QUESTIONS,
+    Coverage,
+    decided,
+    fresh_coverage,
+    regarded,
+    speaks,
+    stands_out,
+    weight,
+)
 from selectron.queries.pace import too_many_wait
 from selectron.queries.scarcity import has_few, is_sought, known_classes
-from selectron.queries.threshold import certainty, odds_with_tail
+from selectron.queries.threshold import certainty
+from selectron.queries.two_thresholds import (
+    CAP,
+    Thresholds,
+    after_label,
+    after_round,
+    reopened,
+    rule_odds,
+    thresholds_at,
+)
 from selectron.spec import QueryRule, Range
 
-RHO, STEP, LEAK = 0.45, 1.0, 4.0
-CAP, TRACK, APART = 0.1, 0.2, 4.0
-LEAST_THRESHOLD = 1e-6
 ONE_CLASS_LABELS = 20
-DOUBLINGS = 2  # of the power of the tail: the fourth
+COVERED_LABELS = 400  # after which coverage has nothing to add
 
 
 @dataclass(frozen=True)
@@ -32,10 +56,11 @@ class Capped(QueryRule):
     is a mistake, and the first alone would ask nearly every row. A mistake on a class that has had
     few labels widens both, and lifts the second to the first. Rows whose best or second class is
     such a one are asked in any case, once classes have had 20 labels each on average, up to an
-    eighth of all labels. Labels that only this or the
-    floor asked for move no threshold. Until two classes are known every row is asked, after 20
-    labels of one class one in ten; and while as many answers are waited for as have come, 20 at
-    least, only the floor asks.
+    eighth of all labels. Labels that only this or the floor asked for move no threshold. While as
+    many answers are waited for as have come, 20 at least, only the floor asks.
+
+    The first 15 questions, and those until two classes are known, go to rows that stand for many
+    others; up to 400 labels such rows count as less certain than they are.
 
     Parameters
     ----------
@@ -54,7 +79,7 @@ class Capped(QueryRule):
     >>> y = (X @ rng.standard_normal((5, 4))).argmax(axis=1)
     >>> trace = progressive(SelectiveClassifier(ClassRidge(), Capped()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    203 0.1385
+    154 0.1435
     """
 
     explore: float = 0.005
@@ -64,18 +89,16 @@ class Capped(QueryRule):
         return self.many(d, 2)
 
     def many(self, d: int, n_classes: int) -> "CappedState":
+        none_yet = Thresholds(0.0, 0.0)
         return CappedState(
-            np.zeros(n_classes), Thresholds(0.0, 0.0), float(self.explore), 0, 0, 0, 0, 0, False
-        )
-
-
-class Thresholds(NamedTuple):
-    balanced: float  # 0: not set yet
-    tracked: float
+            np.zeros(n_classes), fresh_coverage(d), none_yet, float(self.explore), 0, 0, 0, 0, 0,
+            False,
+        )  # fmt: skip
 
 
 class CappedState(NamedTuple):
     counts: Vector  # labels of each class
+    coverage: Coverage
     thresholds: Thresholds
     explore: float
     n_rounds: int
@@ -84,21 +107,6 @@ class CappedState(NamedTuple):
     n_labels: int
     n_sought: int  # questions that a class with few labels was the reason of
     late: bool  # the class of the label at hand has had few
-
-
-@helper
-def thresholds_at(now: Thresholds, level: float) -> Thresholds:
-    """Return the thresholds, which the first certainty sets."""
-    if now.balanced > 0.0:
-        return now
-    start = max(level / 2.0, LEAST_THRESHOLD)
-    return Thresholds(start, start)
-
-
-@helper
-def rule_odds(now: Thresholds, level: float) -> float:
-    """Return the odds by the thresholds alone."""
-    return odds_with_tail(min(now.balanced, now.tracked), level, DOUBLINGS)
 
 
 @helper
@@ -119,17 +127,50 @@ def waits(query: CappedState) -> bool:
     return too_many_wait(query.n_asked, query.n_overdue, query.n_labels)
 
 
+@helper
+def asks_by_coverage(query: CappedState) -> bool:
+    """Tell whether margins say too little yet, and the coverage does say something."""
+    few = query.n_asked < FIRST_QUESTIONS or known_classes(query.counts) < 2
+    return few and speaks(query.coverage)
+
+
+@helper
+def weighted_certainty(query: CappedState, forecast: Forecast) -> float:
+    """Return the certainty, less for a row that stands for many others."""
+    return certainty(forecast) / weight(query.coverage)
+
+
+@regard.of(CappedState)
+def capped_regard(query: CappedState, x: Row) -> CappedState:
+    if query.n_labels >= COVERED_LABELS:
+        return query
+    return CappedState(
+        query.counts,
+        regarded(query.coverage, x),
+        query.thresholds,
+        query.explore,
+        query.n_rounds,
+        query.n_asked,
+        query.n_overdue,
+        query.n_labels,
+        query.n_sought,
+        query.late,
+    )
+
+
 @ask_probability.of(CappedState)
 def capped_probability(query: CappedState, x: Row, forecast: Forecast) -> float:
     if waits(query):
         return query.explore
+    if asks_by_coverage(query):
+        return 1.0 if stands_out(query.coverage) else query.explore
     if known_classes(query.counts) < 2:
         return 1.0 if query.n_labels < ONE_CLASS_LABELS else max(CAP, query.explore)
     if query.thresholds.balanced == 0.0 and not forecast.exact:
         return 1.0  # this row sets the thresholds
     if seeks(query, forecast, query.n_sought):
         return 1.0
-    level = certainty(forecast)
+    level = weighted_certainty(query, forecast)
     return max(rule_odds(thresholds_at(query.thresholds, level), level), query.explore)
 
 
@@ -139,20 +180,20 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
     thresholds = query.thresholds
     # While it waits nobody makes a forecast exact for it.
     begins = thresholds.balanced == 0.0 and forecast.exact and not waits(query)
-    if known_classes(query.counts) > 1 and (thresholds.balanced > 0.0 or begins):
-        level = certainty(forecast)
-        balanced, tracked = thresholds = thresholds_at(thresholds, level)
+    first = asks_by_coverage(query)
+    known = known_classes(query.counts) > 1 and not first
+    if known and (thresholds.balanced > 0.0 or begins):
+        level = weighted_certainty(query, forecast)
+        thresholds = thresholds_at(thresholds, level)
         spent = 0.0
         if asked:
             sought = seeks(query, forecast, n_sought)
             spent = rule_share(rule_odds(thresholds, level), sought, query.explore)
             n_sought += sought
-        else:
-            balanced *= 1.0 + LEAK / n_rounds
-        tracked = min(tracked * exponential(TRACK * (CAP - spent)), APART * balanced)
-        thresholds = Thresholds(min(balanced, APART * tracked), tracked)
+        thresholds = after_round(thresholds, n_rounds, asked, spent)
     return CappedState(
         query.counts,
+        decided(query.coverage, asked, first),
         thresholds,
         query.explore,
         n_rounds,
@@ -171,6 +212,7 @@ def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts[k] += 1.0
     return CappedState(
         counts,
+        query.coverage,
         query.thresholds,
         query.explore,
         query.n_rounds,
@@ -187,17 +229,14 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
     thresholds = query.thresholds
     missed = y * forecast.margin <= 0.0
     if thresholds.balanced > 0.0 and missed and query.late:
-        factor = exponential(STEP * (1.0 - RHO))
-        balanced, tracked = thresholds  # the cap is lifted as far as the other threshold
-        thresholds = Thresholds(factor * balanced, factor * max(balanced, tracked))
+        thresholds = reopened(thresholds)
     elif thresholds.balanced > 0.0:
         sought = seeks(query, forecast, query.n_sought - 1)  # as before this question
         odds = rule_odds(thresholds, certainty(forecast))
-        share = rule_share(odds, sought, query.explore)
-        factor = exponential(share * STEP * ((1.0 if missed else 0.0) - RHO))
-        thresholds = Thresholds(factor * thresholds.balanced, thresholds.tracked)
+        thresholds = after_label(thresholds, missed, rule_share(odds, sought, query.explore))
     return CappedState(
         query.counts,
+        query.coverage,
         thresholds,
         query.explore,
         query.n_rounds,
@@ -213,6 +252,7 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
 def capped_expire(query: CappedState, n: int) -> CappedState:
     return CappedState(
         query.counts,
+        query.coverage,
         query.thresholds,
         query.explore,
         query.n_rounds,
@@ -228,6 +268,7 @@ def capped_expire(query: CappedState, n: int) -> CappedState:
 def capped_overlook(query: CappedState, n: int) -> CappedState:
     return CappedState(
         query.counts,
+        query.coverage,
         query.thresholds,
         query.explore,
         query.n_rounds,

@@ -4,7 +4,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, meet, observe, overlook
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    expire,
+    meet,
+    observe,
+    overlook,
+    regard,
+)
 from selectron.queries.auto import Auto
 from selectron.queries.budget import Budget
 from selectron.spec import QueryRule, Range
@@ -61,6 +70,11 @@ class Floor(QueryRule):
 class FloorState(NamedTuple):
     rule: Any
     explore: float
+
+
+@regard.of(FloorState)
+def floor_regard(query: FloorState, x: Row) -> FloorState:
+    return FloorState(regard(query.rule, x), query.explore)
 
 
 @ask_probability.of(FloorState)

@@ -7,9 +7,9 @@ import numpy as np
 
 from selectron.dispatch import helper
 from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.rows import DenseRow, Row
-from selectron.protocol import absorb, has_statistics, heed, lean, present, ready
-from selectron.scalings.centred import Centred, CentredState, spread
+from selectron.numeric.rows import DenseRow, Row, write_out
+from selectron.protocol import absorb, has_statistics, heed, lean, present, ready, regard
+from selectron.scalings.centred import Centred, CentredState
 from selectron.scalings.winsorised import Winsorised, WinsorisedState
 from selectron.spec import Range, Scaling
 
@@ -112,24 +112,25 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
         winsorised = absorb(winsorised, x)
     if kind == UNDECIDED and winsorised.n_rows > scaling.winsorised.n_rows:
         buffer = centred.buffer
-        spread(x, buffer)
+        write_out(x, buffer)
         for i in range(len(largest)):
             largest[i] = max(largest[i], buffer[i])
             least = min(least, buffer[i])
         if winsorised.n_rows <= len(early):
-            spread(x, early[winsorised.n_rows - 1])
+            write_out(x, early[winsorised.n_rows - 1])
         if winsorised.n_rows >= winsorised.warmup:
             kind = kind_of(largest, least)
     return AutomaticState(centred, winsorised, largest, early, least, kind)
 
 
 @lean.of(AutomaticState)
-def automatic_lean(scaling: AutomaticState, update: Any) -> Any:
+def automatic_lean(scaling: AutomaticState, update: Any, query: Any) -> Any:
     for k in range(len(scaling.early)):
         row = present(scaling, DenseRow(scaling.early[k]))
+        query = regard(query, row)
         row.values[len(scaling.largest)] = 0.0  # the bias is no direction in which rows spread
         update = heed(update, row)
-    return update
+    return update, query
 
 
 @present.of(AutomaticState)

@@ -6,11 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb
 from selectron.numeric.arrays import Vector
 from selectron.numeric.lanes import lane_dot
 from selectron.numeric.root import root
-from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, square_norm
+from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
 from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
@@ -60,23 +59,6 @@ class CentredState(NamedTuple):
     n_rows: int
 
 
-@Verb
-def spread(x: Row, buffer: Vector) -> None:
-    """Write x into the buffer, zeros included."""
-
-
-@spread.of(DenseRow)
-def spread_dense(x: DenseRow, buffer: Vector) -> None:
-    for i in range(len(x.values)):
-        buffer[i] = x.values[i]
-
-
-@spread.of(SparseRow)
-def spread_sparse(x: SparseRow, buffer: Vector) -> None:
-    buffer[:] = 0.0
-    add_scaled(x, 1.0, buffer)
-
-
 @absorb.of(CentredState)
 def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
     n_rows = scaling.n_rows + 1
@@ -85,7 +67,7 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
     if size - size != 0.0:  # NaN or infinity: the pass will refuse the row
         return scaling
     scale = 1.0 / size if size > 0.0 else 0.0
-    spread(x, buffer)
+    write_out(x, buffer)
     share = 1.0 / n_rows
     for i in range(len(mean)):
         mean[i] += (scale * buffer[i] - mean[i]) * share
@@ -101,7 +83,7 @@ def centred_present(scaling: CentredState, x: Row) -> DenseRow:
         buffer[:] = nan
         return DenseRow(buffer)
     scale = 1.0 / size if size > 0.0 else 0.0
-    spread(x, buffer)
+    write_out(x, buffer)
     for i in range(d):
         buffer[i] = scale * buffer[i] - mean[i]
     length = root(lane_dot(buffer[:d], buffer[:d]))

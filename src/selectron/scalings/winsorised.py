@@ -10,9 +10,8 @@ from selectron.dispatch import helper
 from selectron.numeric.arrays import Vector
 from selectron.numeric.lanes import lane_dot
 from selectron.numeric.root import root
-from selectron.numeric.rows import DenseRow, Row
+from selectron.numeric.rows import DenseRow, Row, write_out
 from selectron.protocol import absorb, has_statistics, present, ready
-from selectron.scalings.centred import spread
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
 
 TRUSTED = 20  # rows after which a spread is trusted to tell an outlier
@@ -110,7 +109,7 @@ def standardise(scaling: WinsorisedState) -> float:
 def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
     mean, squares, deviation, buffer = scaling[:4]
     d = len(mean)
-    spread(x, buffer)
+    write_out(x, buffer)
     if not all_finite(buffer[:d]):  # the pass will refuse the row
         return scaling
     n_rows = scaling.n_rows + 1
@@ -140,7 +139,7 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
 @present.of(WinsorisedState)
 def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
     buffer, d = scaling.buffer, len(scaling.mean)
-    spread(x, buffer)
+    write_out(x, buffer)
     if not all_finite(buffer[:d]):  # must reach the margin, where the pass looks for it
         buffer[:] = nan
         return DenseRow(buffer)
