@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # Processors that differ in their vectors and in fused multiply-add; they are compiled for anew.
 CPUS = {
     "generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
     "haswell": {"NUMBA_CPU_NAME": "haswell"},
 }
+# The one that has least in common with this one is among the fast tests.
+ONE_FAST = ["generic", pytest.param("haswell", marks=pytest.mark.slow)]
 
 
 def environment(**settings):

@@ -38,11 +38,14 @@ def test_constant_features():
     assert asked[N // 2 :].any()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_class_of_one_in_two_hundred(seed):
+def test_a_class_of_one_in_two_hundred():
     score = X @ np.array([1.0, 1.0, 0.5, 0.0, 0.0, 0.0])
     rare = score > np.quantile(score, 0.995)
-    clf, asked = questions(X, np.where(rare, "rare", "usual"), seed)
-    assert asked[N // 2 :].any()
-    assert clf.score(X, np.where(rare, "rare", "usual")) > 0.995
-    assert asked.sum() < 0.1 * N
+    errors = []
+    for seed in range(10):
+        clf, asked = questions(X, np.where(rare, "rare", "usual"), seed)
+        assert asked[N // 2 :].any()
+        assert rare[asked].any()
+        assert asked.sum() < 0.1 * N
+        errors.append(1.0 - clf.score(X, np.where(rare, "rare", "usual")))
+    assert np.mean(errors) < 0.6 * 0.005

@@ -177,8 +177,9 @@ def test_labels_to_an_error_agree_with_the_slow_way(name, plane):
     found = labels_to(error, name, split, seed)
     assert 3 < found.first == labels[np.argmax(good)]
     assert found.held == labels[held[0]]
+    at_the_end = 1.0 - trace.learner.score(*test)  # rows move the scale after the last label too
     assert whole_stream(name, split, seed) == (
-        trace.n_asked, trace.test_errors[-1], len(split.X)
+        trace.n_asked, pytest.approx(at_the_end), len(split.X)
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from selectron.kernels.fused import fused
 from tests.kernels.digests import digests
-from tests.other_process import digests_of
+from tests.other_process import ONE_FAST, digests_of
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_the_blas_does_not_show(here, core):
     assert digests_of("tests.kernels.digests", OPENBLAS_CORETYPE=core) == here
 
 
-@pytest.mark.parametrize("cpu", ["generic", "haswell"])
+@pytest.mark.parametrize("cpu", ONE_FAST)
 def test_the_processor_does_not_show(here, cpu, tmp_path):
     settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
     if cpu == "generic":  # without fused multiply-add: the C library's, slow and exact

@@ -120,7 +120,7 @@ def test_neither_the_block_nor_a_budget_that_is_not_reached_shows(name, sparse):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("query", [Margin(b=0.2), Capped()], ids=["margin", "capped"])
+@pytest.mark.parametrize("query", [Margin(b=0.2), Capped(covers=False)], ids=["margin", "capped"])
 @pytest.mark.parametrize("update", [Ridge(a=0.7), SecondOrder(a=1.5)], ids=["ridge", "second"])
 def test_the_linear_kernel_gives_the_rule_without_one(update, query):
     machine = machine_of(X, update, query, n_classes=K, **LINEAR)

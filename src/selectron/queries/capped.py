@@ -66,6 +66,9 @@ class Capped(QueryRule):
     ----------
     explore : float
         The floor: the least odds of a question, in [0, 1].
+    covers : bool
+        Whether rows that stand for many others come first. With a kernel, and with rows that are
+        never written out, they do not.
 
     Examples
     --------
@@ -83,17 +86,17 @@ class Capped(QueryRule):
     """
 
     explore: float = 0.005
+    covers: bool = True
     RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
 
     def begin(self, d: int) -> "CappedState":
         return self.many(d, 2)
 
     def many(self, d: int, n_classes: int) -> "CappedState":
-        none_yet = Thresholds(0.0, 0.0)
+        coverage, none_yet = fresh_coverage(d, used=bool(self.covers)), Thresholds(0.0, 0.0)
         return CappedState(
-            np.zeros(n_classes), fresh_coverage(d), none_yet, float(self.explore), 0, 0, 0, 0, 0,
-            False,
-        )  # fmt: skip
+            np.zeros(n_classes), coverage, none_yet, float(self.explore), 0, 0, 0, 0, 0, False
+        )
 
 
 class CappedState(NamedTuple):

@@ -31,8 +31,8 @@ class Coverage(NamedTuple):
     limit: float  # of the gain, from which on the first questions are asked; 0: not set yet
 
 
-def fresh_coverage(d: int) -> Coverage:
-    room = KEPT if d <= WIDEST else 0
+def fresh_coverage(d: int, *, used: bool = True) -> Coverage:
+    room = KEPT if used and d <= WIDEST else 0
     nothing = np.zeros(room), np.zeros(room), np.zeros(room)
     return Coverage(np.zeros((room + 1, d)), *nothing, 0, False, NONE_AT_HAND, 0.0, 0.0)
 
