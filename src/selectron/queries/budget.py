@@ -146,10 +146,11 @@ def behind(query: BudgetState) -> bool:
     return query.n_asked < query.total * (query.n_rounds + 1.0) / query.horizon
 
 
-@regard.of(BudgetState)
-def budget_regard(query: BudgetState, x: Row) -> BudgetState:
+@helper
+def around(query: BudgetState, rule: Any) -> BudgetState:
+    """Return the same budget around the rule as it is now."""
     return BudgetState(
-        regard(query.rule, x),
+        rule,
         query.total,
         query.horizon,
         query.rate,
@@ -157,6 +158,11 @@ def budget_regard(query: BudgetState, x: Row) -> BudgetState:
         query.n_rounds,
         query.n_asked,
     )
+
+
+@regard.of(BudgetState)
+def budget_regard(query: BudgetState, x: Row) -> BudgetState:
+    return around(query, regard(query.rule, x))
 
 
 @ask_probability.of(BudgetState)
@@ -195,28 +201,12 @@ def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> Budge
 
 @meet.of(BudgetState)
 def budget_meet(query: BudgetState, k: int, n_classes: int) -> BudgetState:
-    return BudgetState(
-        meet(query.rule, k, n_classes),
-        query.total,
-        query.horizon,
-        query.rate,
-        query.threshold,
-        query.n_rounds,
-        query.n_asked,
-    )
+    return around(query, meet(query.rule, k, n_classes))
 
 
 @observe.of(BudgetState)
 def budget_observe(query: BudgetState, x: Row, forecast: Forecast, y: float) -> BudgetState:
-    return BudgetState(
-        observe(query.rule, x, forecast, y),
-        query.total,
-        query.horizon,
-        query.rate,
-        query.threshold,
-        query.n_rounds,
-        query.n_asked,
-    )
+    return around(query, observe(query.rule, x, forecast, y))
 
 
 @expire.of(BudgetState)
@@ -234,12 +224,4 @@ def budget_expire(query: BudgetState, n: int) -> BudgetState:
 
 @overlook.of(BudgetState)
 def budget_overlook(query: BudgetState, n: int) -> BudgetState:
-    return BudgetState(
-        overlook(query.rule, n),
-        query.total,
-        query.horizon,
-        query.rate,
-        query.threshold,
-        query.n_rounds,
-        query.n_asked,
-    )
+    return around(query, overlook(query.rule, n))
