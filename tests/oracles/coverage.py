@@ -27,7 +27,9 @@ class Coverage:
 
     @property
     def speaks(self):
-        return self.x is not None and len(self.rows) > 10
+        if self.x is None or len(self.rows) <= 10:
+            return False
+        return self.gain > 0 or (self.usual or 0) > 1e-6
 
     @property
     def stands_out(self):

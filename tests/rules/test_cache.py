@@ -146,7 +146,7 @@ observe.of(EagerState)(unmoved_by_label)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # ten seconds to compile
 def test_a_rule_from_elsewhere_has_a_cache_of_its_own(package):
     """Who cannot import it could not read an index that lists it, and so none of its own code."""
     own = SCRIPT.replace("Margin(b=0.5)", "Eager()").replace(

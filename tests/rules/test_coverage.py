@@ -86,6 +86,19 @@ def test_the_first_questions_go_by_coverage_one_row_in_ten_and_then_by_margins()
     assert by_margin > 400
 
 
+@pytest.mark.parametrize("kinds", [1, 4])
+def test_rows_that_only_come_again_do_not_hold_it_up(kinds):
+    query, asked, forecast = Capped().many(D, 3), [], ManyForecast(0.1, 1.0, 1.0, 1.0, True, 0, 1)
+    for t in range(900):
+        x = DenseRow(np.eye(D)[t % kinds])
+        query = regard(query, x)
+        asked.append(ask_probability(query, x, forecast) == 1.0)
+        query = advance(query, forecast, asked[-1])
+        if asked[-1]:
+            query = observe(meet(query, 0, 3), x, forecast, 1.0)
+    assert 15 <= sum(asked) <= 40  # of one class: 20 labels, then one row in ten by their coins
+
+
 def test_after_400_labels_rows_are_not_looked_at():
     query = Capped().many(D, 3)._replace(n_labels=400)
     assert regard(query, DenseRow(ROWS[0])) is query

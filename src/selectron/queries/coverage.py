@@ -14,6 +14,7 @@ KEPT, WIDEST = 256, 4097  # the first rows stand for the stream, unless they are
 FIRST_QUESTIONS, FIRST_SHARE, TRACK = 15, 0.1, 0.2
 POWER, FOLLOW, LEAST_GAIN = 0.7, 0.05, 1e-4
 LEAST_ROWS = 10  # before there are as many, none of them stands for others
+LEAST_USUAL = 1e-6  # below it all rows are covered: they are few, again and again
 NONE_AT_HAND = -1.0
 
 
@@ -66,7 +67,9 @@ def regarded(coverage: Coverage, x: Row) -> Coverage:
 @helper
 def speaks(coverage: Coverage) -> bool:
     """Tell whether there is anything to be said of the row at hand."""
-    return coverage.gain >= 0.0 and coverage.n_rows > LEAST_ROWS
+    if coverage.gain < 0.0 or coverage.n_rows <= LEAST_ROWS:
+        return False
+    return coverage.gain > 0.0 or coverage.usual > LEAST_USUAL
 
 
 @helper
