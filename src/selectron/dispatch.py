@@ -18,8 +18,12 @@ from numba.extending import overload, register_jitable
 Body = TypeVar("Body", bound=Callable[..., Any])
 
 # Bodies are inlined into the kernel, and nothing in them allocates: counting references to rows and
-# states would cost more than the arithmetic on a short row.
-INLINE = {"error_model": "numpy", "forceinline": True, "_nrt": False}
+# states would cost more than the arithmetic on a short row. Nobody calls them from C.
+INLINE = {"error_model": "numpy", "forceinline": True, "_nrt": False, "no_cfunc_wrapper": True}
+# Kernels share the bodies that were compiled for one of them if all their options are the same.
+# They keep the interpreter's lock: states have room for one row, and a prediction in another thread
+# would write there too.
+KERNEL = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 PACKAGE = f"{__name__.partition('.')[0]}."
 VERBS: list["Verb"] = []

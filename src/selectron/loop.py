@@ -9,7 +9,7 @@ import numpy as np
 from numba import config, njit
 from numpy.typing import NDArray
 
-from selectron.dispatch import digest, shelved
+from selectron.dispatch import KERNEL, digest, shelved
 from selectron.forecasts import TWO, class_count, class_of, recall, verdict, write_down
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
@@ -93,7 +93,7 @@ DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED = range(6)
 def compiled_pass(bodies: str) -> Kernel:
     """Compile THE loop: predict, maybe ask, maybe learn, row after row."""
 
-    @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_pass(learner, numbers, X, labels, coins, log, absorbed, pause, teach):  # type: ignore[no-untyped-def]
         _ = bodies  # captured, hence part of the cache key: an edited rule is compiled anew
@@ -163,7 +163,7 @@ def compiled_pass(bodies: str) -> Kernel:
 def compiled_lesson(bodies: str) -> Kernel:
     """Compile the loop's `if` on its own: labels asked earlier, or never."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_lesson(learner, numbers, X, labels, asked_with, fresh):  # type: ignore[no-untyped-def]
         _ = bodies
@@ -206,7 +206,7 @@ def compiled_lesson(bodies: str) -> Kernel:
 def compiled_margins(bodies: str) -> Kernel:
     """Compile the prediction of many rows; `exact` asks for the margin, not only for its sign."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_margins(learner, numbers, X, margins, exact):  # type: ignore[no-untyped-def]
         _ = bodies
@@ -228,7 +228,7 @@ def compiled_margins(bodies: str) -> Kernel:
 def compiled_scores(bodies: str) -> Kernel:
     """Compile the scores that many classes give to many rows."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
         _ = bodies

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numba import config, njit, typeof
 
-from selectron.dispatch import Verb, digest, shelved
+from selectron.dispatch import KERNEL, Verb, digest, shelved
 from selectron.forecasts import class_count, class_of, side, verdict, write_down
 from selectron.loop import Kernel, Learner, kinds_of, quietly
 from selectron.numeric.arrays import Vector
@@ -118,7 +118,7 @@ def row_digest(learner: Learner) -> str:
 def compiled_predict(bodies: str) -> Kernel:
     """Compile the side of one row: margin or class; NaN for a row that cannot be read."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def predict_row(handle, values, columns):  # type: ignore[no-untyped-def]
         _ = bodies
@@ -137,7 +137,7 @@ def compiled_predict(bodies: str) -> Kernel:
 def compiled_learn(bodies: str) -> Kernel:
     """Compile one lesson; returns the margin before it, NaN if nothing was learnt."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def learn_row(handle, values, columns, y, fresh):  # type: ignore[no-untyped-def]
         _ = bodies
@@ -174,7 +174,7 @@ def compiled_learn(bodies: str) -> Kernel:
 def compiled_ask(bodies: str) -> Kernel:
     """Compile one round without its label; writes the forecast and the odds, returns the side."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def ask_row(handle, values, columns, coin, told):  # type: ignore[no-untyped-def]
         _ = bodies

@@ -84,6 +84,8 @@ X = np.random.default_rng(0).standard_normal((50, 4))
 clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0)
 for x in X:
     clf.learn_one(x, x[0] > 0)
+clf.ask_one(X[0])
+clf.predict_one(X[0])
 bodies = row_digest(clf._run.machine.learner)
 kernels = [compiled(bodies) for compiled in (compiled_predict, compiled_ask, compiled_learn)]
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels)

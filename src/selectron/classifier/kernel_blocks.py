@@ -1,5 +1,6 @@
 """A machine that is fed by blocks of kernel values, and makes room for support vectors."""
 
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,11 +48,13 @@ class BlockMachine(Machine):
     _at_hand: Stretch | None
     _converted: tuple[Rows, Rows] | None
     _scratch: Scratch
+    _busy: Any  # held from the filling of a block to its last row: predictions fill blocks too
 
     def _clear(self) -> None:
         self._at_hand = None
         self._converted = None
         self._scratch = Scratch(self.dtype)
+        self._busy = RLock()
 
     @property
     def core(self) -> Any:

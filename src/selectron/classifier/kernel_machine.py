@@ -78,7 +78,7 @@ class KernelMachine(BlockMachine):
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__.copy()
-        del kept["_at_hand"], kept["_converted"], kept["_scratch"]
+        del kept["_at_hand"], kept["_converted"], kept["_scratch"], kept["_busy"]
         return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -145,44 +145,48 @@ class KernelMachine(BlockMachine):
         """Run the pass; what somebody else's kernel refuses leaves everything as it was."""
         if outside(rows) is not None:
             return Stop(options.get("first", 0), UNSOUND)
-        before = self.snapshot() if callable(self.choice.kernel) else None
-        try:
-            stop = super().run(self._as_kept(rows), labels, log=log, **options)
-        except BaseException:
-            if before is not None:
-                self.restore(before)
-            raise
-        if stop.status == DONE:  # nobody comes back to these rows
-            self._at_hand = self._converted = None
-        return stop
+        with self._busy:
+            before = self.snapshot() if callable(self.choice.kernel) else None
+            try:
+                stop = super().run(self._as_kept(rows), labels, log=log, **options)
+            except BaseException:
+                if before is not None:
+                    self.restore(before)
+                raise
+            if stop.status == DONE:  # nobody comes back to these rows
+                self._at_hand = self._converted = None
+            return stop
 
     def lesson(self, rows: Rows, labels: Codes, asked_with: Matrix, *, fresh: bool) -> int:
         if outside(rows) is not None:
             return UNSOUND
-        self._at_hand = None
-        rows, position, status = self._as_kept(rows), 0, DONE
-        while position < len(labels) and status == DONE:
-            block, stop = self._piece(rows, position)
-            told = asked_with[position:stop]
-            status = super().lesson(block, labels[position:stop], told, fresh=fresh)
-            position = stop
-        self._at_hand = None
-        return status
+        with self._busy:
+            self._at_hand = None
+            rows, position, status = self._as_kept(rows), 0, DONE
+            while position < len(labels) and status == DONE:
+                block, stop = self._piece(rows, position)
+                told = asked_with[position:stop]
+                status = super().lesson(block, labels[position:stop], told, fresh=fresh)
+                position = stop
+            self._at_hand = None
+            return status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
         n = shape(rows)[0]
         margins, kernel = np.full(n, np.nan), compiled_margins(self.bodies)
         if outside(rows) is None:
-            for start, stop, block in self._apart(rows):
-                kernel(self.learner, self.numbers, block, margins[start:stop], exact)
+            with self._busy:
+                for start, stop, block in self._apart(rows):
+                    kernel(self.learner, self.numbers, block, margins[start:stop], exact)
         return margins
 
     def scores(self, rows: Rows) -> Matrix:
         n = shape(rows)[0]
         scores, kernel = np.full((n, self.n_classes), np.nan), compiled_scores(self.bodies)
         if outside(rows) is None:
-            for start, stop, block in self._apart(rows):
-                kernel(self.learner, self.numbers, block, scores[start:stop])
+            with self._busy:
+                for start, stop, block in self._apart(rows):
+                    kernel(self.learner, self.numbers, block, scores[start:stop])
         return scores
 
 

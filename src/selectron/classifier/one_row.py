@@ -55,8 +55,9 @@ class Work(NamedTuple):
         bench = Bench.for_rows_like(run, x)
         return cls(bench, handle(bench.subject), row_digest(run.machine.learner))
 
-    def entry(self, compiled: Callable[[str], Any], *rest: Any) -> Any:
-        return entry_point(compiled(self.bodies), self.handle, *rest)
+    def entry(self, compiled: Callable[[str], Any], *rest: Any) -> Callable[..., float]:
+        kernel: Callable[..., float] = entry_point(compiled(self.bodies), self.handle, *rest)
+        return kernel
 
     def convert(self, kernel: Any) -> Callable[..., Any]:
         """Return a function that converts a row, gives it to the kernel, or refuses it.
@@ -76,7 +77,10 @@ class Work(NamedTuple):
 
 
 def one_row(run: Run, like: Any, owner: Owner) -> OneRow:
-    """Bind the kernels to the learner, for rows of the class of this one."""
+    """Bind the kernels to the learner, for rows of the class of this one.
+
+    Each is compiled when it is first called: who only learns does not wait for the other two.
+    """
     work = Work.for_rows_like(run, like)
     predict = _predictor(work)
     return OneRow(predict, _asker(work), _learner(work, owner, predict))
@@ -86,8 +90,15 @@ def _predictor(work: Work) -> Callable[[Any], Any]:
     bench, handle = work.bench, work.handle
     dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
     labels, many = bench.run.labels, bench.run.machine.many
-    kernel = work.entry(compiled_predict)
-    side_of = work.convert(kernel)
+    kernel: Callable[..., float]
+
+    def first(*row: Any) -> float:
+        nonlocal kernel
+        kernel = work.entry(compiled_predict)
+        return kernel(*row)
+
+    kernel = first
+    side_of = work.convert(lambda *row: kernel(*row))
 
     def predict(x: Any) -> Any:
         # The usual row goes straight to the kernel, which looks at it: a call more is a tenth of
@@ -114,10 +125,17 @@ def _learner(work: Work, owner: Owner, look: Callable[[Any], Any]) -> Callable[[
     bench, handle = work.bench, work.handle
     dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    kernel = work.entry(compiled_learn, 1.0, True)
-    teach = work.convert(kernel)
     run, remembers = bench.run, bench.run.remembers
     estimator = owner.estimator
+    kernel: Callable[..., float]
+
+    def first(*row: Any) -> float:
+        nonlocal kernel
+        kernel = work.entry(compiled_learn, 1.0, True)
+        return kernel(*row)
+
+    kernel = first
+    teach = work.convert(lambda *row: kernel(*row))
 
     def learn(x: Any, y: Any) -> Any:
         try:
@@ -167,8 +185,15 @@ def _asker(work: Work) -> Callable[[Any], Ask]:
     machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
     toss, told = _Coins(bench.run), np.zeros((MANY if machine.many else TWO) + 1)
     ledger = machine.ledger
-    kernel = work.entry(compiled_ask, 0.5, told)
-    play = work.convert(kernel)
+    kernel: Callable[..., float]
+
+    def first(*row: Any) -> float:
+        nonlocal kernel
+        kernel = work.entry(compiled_ask, 0.5, told)
+        return kernel(*row)
+
+    kernel = first
+    play = work.convert(lambda *row: kernel(*row))
 
     def ask(x: Any) -> Ask:
         if tickets.fresh_from < tickets.n_asked:

@@ -5,7 +5,7 @@ from typing import Any
 
 from numba import njit
 
-from selectron.dispatch import Verb, shelved
+from selectron.dispatch import KERNEL, Verb, shelved
 from selectron.kernels.block import Block
 from selectron.kernels.functions import own_similarity, similarities
 from selectron.kernels.gallery import DensePanels, SparseSlots, clear, slot_product, spread_out
@@ -46,7 +46,7 @@ def slot_products(gallery: SparseSlots, block: Block) -> None:
 def compiled_fill(bodies: str) -> Kernel:
     """Compile the filling of a block."""
 
-    @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def fill_block(kernel, gallery, block):  # type: ignore[no-untyped-def]
         _ = bodies  # captured, hence part of the cache key: an edited kernel is compiled anew

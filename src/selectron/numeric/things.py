@@ -55,7 +55,9 @@ class Mould(NamedTuple):
 
 
 def mould(dtype: Any) -> Mould:
-    return Mould(id(np.ndarray), brand(dtype), np.empty(0, dtype))
+    like = np.empty(0, dtype)
+    like.flags.writeable = False
+    return Mould(id(np.ndarray), brand(dtype), like)
 
 
 def brand(dtype: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from selectron.dispatch import digest, shelved
+from selectron.dispatch import KERNEL, digest, shelved
 from selectron.experts.compiled import sources_of
 from selectron.experts.learn_alpha import mix_alpha_rows, run_learn_alpha
 from selectron.loop import (
@@ -65,7 +65,7 @@ class Diary(NamedTuple):
 def compiled_rounds(bodies: str) -> Kernel:
     """Compile the loop over rounds."""
 
-    @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_rounds(learner, numbers, jury, X, labels, coins, log, diary, pause, teach):  # type: ignore[no-untyped-def]
         _ = bodies  # captured, hence part of the cache key
@@ -126,7 +126,7 @@ def compiled_rounds(bodies: str) -> Kernel:
 def compiled_lesson(bodies: str) -> Kernel:
     """Compile the teaching of one label on its own: asked earlier, or never."""
 
-    @njit(cache=True, error_model="numpy", _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_lesson(learner, numbers, jury, X, y, asked_with, fresh):  # type: ignore[no-untyped-def]
         _ = bodies
@@ -157,7 +157,7 @@ def compiled_lesson(bodies: str) -> Kernel:
 def compiled_margins(bodies: str) -> Kernel:
     """Compile the votes on many rows."""
 
-    @njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+    @njit(**KERNEL)
     @shelved(bodies)
     def run_margins(learner, numbers, jury, X, votes):  # type: ignore[no-untyped-def]
         _ = bodies
