@@ -15,11 +15,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from selectron.inlining import Ingredient
+
 Body = TypeVar("Body", bound=Callable[..., Any])
 
 # Bodies are inlined into the kernel, and nothing in them allocates: counting references to rows and
 # states would cost more than the arithmetic on a short row. Nobody calls them from C.
-INLINE = {"error_model": "numpy", "forceinline": True, "_nrt": False, "no_cfunc_wrapper": True}
+INLINE = {
+    "error_model": "numpy",
+    "forceinline": True,
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": Ingredient,
+}
 # Kernels share the bodies that were compiled for one of them if all their options are the same.
 # They keep the interpreter's lock: states have room for one row, and a prediction in another thread
 # would write there too.
