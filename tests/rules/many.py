@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 
+from selectron.classifier.inputs import sealed
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules, has_many_form
 from selectron.loop import DONE, NOT_GIVEN, compiled_pass
@@ -51,7 +52,7 @@ def play(update, query, rows, labels, dtype=np.float64):
     given = np.where(np.isnan(labels), NOT_GIVEN, labels).astype(np.int32)
     kernel = compiled_pass(machine.bodies)
     state = machine.learner, machine.numbers
-    assert kernel(*state, rows, given, COINS, log, 0, False, True)[:2] == (N, DONE)
+    assert kernel(*state, sealed(rows), given, COINS, log, 0, False, True)[:2] == (N, DONE)
     return machine, log
 
 

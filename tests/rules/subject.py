@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.classifier.inputs import sealed
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules
 from selectron.loop import DONE, NOT_GIVEN, Log, compiled_pass
@@ -38,7 +39,7 @@ def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=Non
     kernel = compiled_pass(machine.bodies)
     state = machine.learner, machine.numbers
     done, status, _ = kernel(
-        *state, rows, _signs(labels), np.asarray(coins, float), log, 0, False, True
+        *state, sealed(rows), _signs(labels), np.asarray(coins, float), log, 0, False, True
     )
     assert (done, status) == (len(labels), DONE)
     weights = np.array(hypothesis(machine.state.update))
