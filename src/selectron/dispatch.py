@@ -16,6 +16,9 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from selectron.inlining import Ingredient
+from selectron.replacing import Replacement
+
+__all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "shelved"]
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 

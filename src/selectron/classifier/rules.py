@@ -2,13 +2,13 @@
 
 from typing import Any, NamedTuple
 
+from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
 from selectron.scalings import Automatic, Intercept, Raw, Text
 from selectron.spec import QueryRule, Scaling, UpdateRule
 from selectron.updates import ClassRidge, Probit, Rehearsal
 
-# Up to this width the default keeps a d x d matrix (128 MB at this one), beyond it some directions.
-WIDEST_MATRIX = 4096
+# Of rows too wide for a d x d matrix the default keeps some directions.
 MOST_DIRECTIONS, MOST_OF_CLASSES = 64, 100
 MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
 # Sparse rows up to this width are spread out; wider ones never are.
@@ -59,7 +59,7 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
         else:
             scaling = Intercept() if fit_intercept else Raw()
     if update is None:
-        whole = d <= WIDEST_MATRIX and scaling.WRITTEN_OUT
+        whole = d <= WIDEST_KEPT and scaling.WRITTEN_OUT
         update = _many_update(whole, d, n_classes) if n_classes > 2 else _two_update(whole, d)
     if not (scaling.WRITTEN_OUT or update.by_products):
         raise ValueError(

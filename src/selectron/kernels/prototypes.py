@@ -55,7 +55,7 @@ def score(prototypes: Prototypes, x: BlockRow) -> None:
 @helper
 def move(prototypes: Prototypes, x: BlockRow) -> Prototypes:
     """Add steps[c] x to every w_c; the scores must be those of this row."""
-    _, kernel, budget, coefficients, products, scores, steps, along = prototypes
+    _, _, budget, coefficients, products, scores, steps, _ = prototypes
     entry = admit(budget, prototypes, x)
     gallery = prototypes.gallery
     if entry.slot >= 0:
@@ -66,7 +66,7 @@ def move(prototypes: Prototypes, x: BlockRow) -> Prototypes:
         for b in range(len(steps)):
             cross = steps[a] * scores[b] + steps[b] * scores[a]
             products[a, b] += cross + steps[a] * steps[b] * entry.square
-    return Prototypes(gallery, kernel, budget, coefficients, products, scores, steps, along)
+    return prototypes._replace(gallery=gallery)
 
 
 @admit.of(Unlimited, RandomExit, SmallestExit)

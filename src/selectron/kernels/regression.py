@@ -58,7 +58,7 @@ def product(regression: Regression, c: int, x: BlockRow) -> float:
 @helper
 def enter(regression: Regression, x: BlockRow, a: float) -> Regression:
     """Let the row in with its aims."""
-    _, kernel, budget, coefficients, targets, inverse, image, aims = regression
+    _, _, budget, coefficients, targets, inverse, image, aims = regression
     gallery = regression.gallery
     m, slot = gallery.n_support, gallery.n_support
     if is_full(budget, m):
@@ -74,7 +74,7 @@ def enter(regression: Regression, x: BlockRow, a: float) -> Regression:
     widen_inverse(inverse, image, m, slot, loss)
     write_down(budget, slot, x.values[:m], x.square)
     gallery = keep(gallery, slot, x)
-    return Regression(gallery, kernel, budget, coefficients, targets, inverse, image, aims)
+    return regression._replace(gallery=gallery)
 
 
 @helper

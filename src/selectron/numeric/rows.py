@@ -33,6 +33,9 @@ class Csr(NamedTuple):
 Row = DenseRow | SparseRow
 Rows = Dense | Csr
 
+# Of rows up to this width some may be kept, or a matrix of d x d numbers: 128 MB at this one.
+WIDEST_KEPT = 4096
+
 
 @Verb
 def row(X: Rows, t: int) -> Any:

@@ -125,47 +125,19 @@ def auto_advance(query: AutoState, forecast: Forecast, asked: bool) -> AutoState
             threshold *= exponential(ONE_CLASS_STEP * (target - (1.0 if asked else 0.0)))
         elif not asked:
             threshold *= 1.0 + LEAK / n_rounds
-    return AutoState(
-        threshold,
-        query.hard,
-        query.explore,
-        share,
-        n_rounds,
-        query.n_asked + asked,
-        query.n_overdue,
-        query.n_negative,
-        query.n_positive,
+    return query._replace(
+        threshold=threshold, asked_share=share, n_rounds=n_rounds, n_asked=query.n_asked + asked
     )
 
 
 @expire.of(AutoState)
 def auto_expire(query: AutoState, n: int) -> AutoState:
-    return AutoState(
-        query.threshold,
-        query.hard,
-        query.explore,
-        query.asked_share,
-        query.n_rounds,
-        query.n_asked - n,
-        query.n_overdue,
-        query.n_negative,
-        query.n_positive,
-    )
+    return query._replace(n_asked=query.n_asked - n)
 
 
 @overlook.of(AutoState)
 def auto_overlook(query: AutoState, n: int) -> AutoState:
-    return AutoState(
-        query.threshold,
-        query.hard,
-        query.explore,
-        query.asked_share,
-        query.n_rounds,
-        query.n_asked,
-        n,
-        query.n_negative,
-        query.n_positive,
-    )
+    return query._replace(n_overdue=n)
 
 
 @observe.of(AutoState)
@@ -178,14 +150,8 @@ def auto_observe(query: AutoState, x: Row, forecast: Forecast, y: float) -> Auto
         weight = by_rule / max(by_rule, floor_of(query)) if by_rule > 0.0 else 0.0
         missed = 1.0 if y * forecast.margin <= 0.0 else 0.0
         threshold *= exponential(weight * STEP * (missed - RHO))
-    return AutoState(
-        threshold,
-        query.hard,
-        query.explore,
-        query.asked_share,
-        query.n_rounds,
-        query.n_asked,
-        query.n_overdue,
-        query.n_negative + (y < 0.0),
-        query.n_positive + (y > 0.0),
+    return query._replace(
+        threshold=threshold,
+        n_negative=query.n_negative + (y < 0.0),
+        n_positive=query.n_positive + (y > 0.0),
     )

@@ -149,15 +149,7 @@ def behind(query: BudgetState) -> bool:
 @helper
 def around(query: BudgetState, rule: Any) -> BudgetState:
     """Return the same budget around the rule as it is now."""
-    return BudgetState(
-        rule,
-        query.total,
-        query.horizon,
-        query.rate,
-        query.threshold,
-        query.n_rounds,
-        query.n_asked,
-    )
+    return query._replace(rule=rule)
 
 
 @regard.of(BudgetState)
@@ -188,14 +180,11 @@ def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> Budge
         threshold = threshold if threshold > 0.0 else level / 2.0
     if share > 0.0 and threshold > 0.0:
         threshold *= exponential(TRACK * (share - (1.0 if asked else 0.0)))
-    return BudgetState(
-        advance(query.rule, forecast, asked),
-        query.total,
-        query.horizon,
-        query.rate,
-        threshold,
-        query.n_rounds + 1,
-        query.n_asked + asked,
+    return query._replace(
+        rule=advance(query.rule, forecast, asked),
+        threshold=threshold,
+        n_rounds=query.n_rounds + 1,
+        n_asked=query.n_asked + asked,
     )
 
 
@@ -211,15 +200,7 @@ def budget_observe(query: BudgetState, x: Row, forecast: Forecast, y: float) -> 
 
 @expire.of(BudgetState)
 def budget_expire(query: BudgetState, n: int) -> BudgetState:
-    return BudgetState(
-        expire(query.rule, n),
-        query.total,
-        query.horizon,
-        query.rate,
-        query.threshold,
-        query.n_rounds,
-        query.n_asked - n,
-    )
+    return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)
 
 
 @overlook.of(BudgetState)

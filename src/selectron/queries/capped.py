@@ -147,18 +147,7 @@ def weighted_certainty(query: CappedState, forecast: Forecast) -> float:
 def capped_regard(query: CappedState, x: Row) -> CappedState:
     if query.n_labels >= COVERED_LABELS:
         return query
-    return CappedState(
-        query.counts,
-        regarded(query.coverage, x),
-        query.thresholds,
-        query.explore,
-        query.n_rounds,
-        query.n_asked,
-        query.n_overdue,
-        query.n_labels,
-        query.n_sought,
-        query.late,
-    )
+    return query._replace(coverage=regarded(query.coverage, x))
 
 
 @ask_probability.of(CappedState)
@@ -194,17 +183,12 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
             spent = rule_share(rule_odds(thresholds, level), sought, query.explore)
             n_sought += sought
         thresholds = after_round(thresholds, n_rounds, asked, spent)
-    return CappedState(
-        query.counts,
-        decided(query.coverage, asked, first),
-        thresholds,
-        query.explore,
-        n_rounds,
-        query.n_asked + asked,
-        query.n_overdue,
-        query.n_labels,
-        n_sought,
-        query.late,
+    return query._replace(
+        coverage=decided(query.coverage, asked, first),
+        thresholds=thresholds,
+        n_rounds=n_rounds,
+        n_asked=query.n_asked + asked,
+        n_sought=n_sought,
     )
 
 
@@ -213,18 +197,7 @@ def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts, n_labels = query.counts, query.n_labels + 1
     late = has_few(counts, k, n_labels)
     counts[k] += 1.0
-    return CappedState(
-        counts,
-        query.coverage,
-        query.thresholds,
-        query.explore,
-        query.n_rounds,
-        query.n_asked,
-        query.n_overdue,
-        n_labels,
-        query.n_sought,
-        late,
-    )
+    return query._replace(n_labels=n_labels, late=late)
 
 
 @observe.of(CappedState)
@@ -237,47 +210,14 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
         sought = seeks(query, forecast, query.n_sought - 1)  # as before this question
         odds = rule_odds(thresholds, certainty(forecast))
         thresholds = after_label(thresholds, missed, rule_share(odds, sought, query.explore))
-    return CappedState(
-        query.counts,
-        query.coverage,
-        thresholds,
-        query.explore,
-        query.n_rounds,
-        query.n_asked,
-        query.n_overdue,
-        query.n_labels,
-        query.n_sought,
-        query.late,
-    )
+    return query._replace(thresholds=thresholds)
 
 
 @expire.of(CappedState)
 def capped_expire(query: CappedState, n: int) -> CappedState:
-    return CappedState(
-        query.counts,
-        query.coverage,
-        query.thresholds,
-        query.explore,
-        query.n_rounds,
-        query.n_asked - n,
-        query.n_overdue,
-        query.n_labels,
-        query.n_sought,
-        query.late,
-    )
+    return query._replace(n_asked=query.n_asked - n)
 
 
 @overlook.of(CappedState)
 def capped_overlook(query: CappedState, n: int) -> CappedState:
-    return CappedState(
-        query.counts,
-        query.coverage,
-        query.thresholds,
-        query.explore,
-        query.n_rounds,
-        query.n_asked,
-        n,
-        query.n_labels,
-        query.n_sought,
-        query.late,
-    )
+    return query._replace(n_overdue=n)

@@ -8,9 +8,9 @@ from selectron.dispatch import helper
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import exponential, logarithm
 from selectron.numeric.lanes import lane_dot
-from selectron.numeric.rows import Row, write_out, writes_out
+from selectron.numeric.rows import WIDEST_KEPT, Row, write_out, writes_out
 
-KEPT, WIDEST = 256, 4097  # the first rows stand for the stream, unless they are too wide to keep
+KEPT = 256  # the first rows stand for the stream, unless they are too wide to keep
 FIRST_QUESTIONS, FIRST_SHARE, TRACK = 15, 0.1, 0.2
 POWER, FOLLOW, LEAST_GAIN = 0.7, 0.05, 1e-4
 LEAST_ROWS = 10  # before there are as many, none of them stands for others
@@ -33,7 +33,7 @@ class Coverage(NamedTuple):
 
 
 def fresh_coverage(d: int, *, used: bool = True) -> Coverage:
-    room = KEPT if used and d <= WIDEST else 0
+    room = KEPT if used and d <= WIDEST_KEPT + 1 else 0  # one column may be the constant
     nothing = np.zeros(room), np.zeros(room), np.zeros(room)
     return Coverage(np.zeros((room + 1, d)), *nothing, 0, False, NONE_AT_HAND, 0.0, 0.0)
 

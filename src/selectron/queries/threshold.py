@@ -121,20 +121,13 @@ def balanced_advance(query: BalancedState, forecast: Forecast, asked: bool) -> B
             threshold = certainty(forecast) / 2.0
         if not asked:
             threshold *= 1.0 + query.leak / n_rounds
-    return BalancedState(threshold, query.widen, query.narrow, query.leak, n_rounds, query.n_labels)
+    return query._replace(threshold=threshold, n_rounds=n_rounds)
 
 
 @observe.of(BalancedState)
 def balanced_observe(query: BalancedState, x: Row, forecast: Forecast, y: float) -> BalancedState:
     factor = query.widen if y * forecast.margin <= 0.0 else query.narrow
-    return BalancedState(
-        query.threshold * factor,
-        query.widen,
-        query.narrow,
-        query.leak,
-        query.n_rounds,
-        query.n_labels + 1,
-    )
+    return query._replace(threshold=query.threshold * factor, n_labels=query.n_labels + 1)
 
 
 @dataclass(frozen=True)
@@ -193,11 +186,11 @@ def rate_tracking_advance(
         return query
     threshold = query.threshold if query.threshold > 0.0 else certainty(forecast) / 2.0
     threshold *= query.narrow if asked else query.widen
-    return RateTrackingState(threshold, query.narrow, query.widen, query.n_labels)
+    return query._replace(threshold=threshold)
 
 
 @observe.of(RateTrackingState)
 def rate_tracking_observe(
     query: RateTrackingState, x: Row, forecast: Forecast, y: float
 ) -> RateTrackingState:
-    return RateTrackingState(query.threshold, query.narrow, query.widen, query.n_labels + 1)
+    return query._replace(n_labels=query.n_labels + 1)

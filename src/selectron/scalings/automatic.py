@@ -7,7 +7,7 @@ import numpy as np
 
 from selectron.dispatch import helper
 from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.rows import DenseRow, Row, write_out
+from selectron.numeric.rows import WIDEST_KEPT, DenseRow, Row, write_out
 from selectron.protocol import absorb, has_statistics, heed, lean, present, ready, regard
 from selectron.scalings.centred import Centred, CentredState
 from selectron.scalings.winsorised import Winsorised, WinsorisedState
@@ -17,8 +17,7 @@ LEAST_PIXELS = 32
 ALIKE = 4.0  # the largest values of the columns of an image are alike up to this factor
 MEDIAN, MOST = 0.5, 0.95
 HALVINGS = 60
-# Rows kept of the warm-up for update rules that keep d x d numbers: many more than these.
-MOST_EARLY, WIDEST_EARLY = 50, 4096
+MOST_EARLY = 50  # rows kept of the warm-up, for update rules that keep many more numbers
 
 UNDECIDED, IMAGES, TABLE = range(3)
 
@@ -60,7 +59,7 @@ class Automatic(Scaling):
             Centred(warmup=self.warmup).begin(d, dtype),
             Winsorised(warmup=self.warmup).begin(d, dtype),
             np.zeros(d),
-            np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_EARLY else 0, d)),
+            np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_KEPT else 0, d)),
             0.0,
             UNDECIDED,
         )

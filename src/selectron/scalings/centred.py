@@ -71,7 +71,7 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
     share = 1.0 / n_rows
     for i in range(len(mean)):
         mean[i] += (scale * buffer[i] - mean[i]) * share
-    return CentredState(mean, buffer, scaling.bias, scaling.warmup, n_rows)
+    return scaling._replace(n_rows=n_rows)
 
 
 @present.of(CentredState)

@@ -141,16 +141,8 @@ def text_absorb(scaling: TextState, given: Row) -> TextState:
     for k in range(n):
         total[x.indices[k]] += scale * buffer[k]
     own = 1.0 if length > 0.0 else 0.0
-    return TextState(
-        total,
-        rows_with,
-        buffer,
-        scaling.columns,
-        scaling.bias,
-        scaling.warmup,
-        counts,
-        scaling.square_total + 2.0 * met + own,
-        n_rows,
+    return scaling._replace(
+        counts=counts, square_total=scaling.square_total + 2.0 * met + own, n_rows=n_rows
     )
 
 

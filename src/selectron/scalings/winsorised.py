@@ -123,17 +123,7 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
         deviation[i] = root(squares[i] / n_rows)
     usual = scaling.square_length
     usual += (standardise(scaling) - usual) / n_rows
-    return WinsorisedState(
-        mean,
-        squares,
-        deviation,
-        buffer,
-        scaling.clip,
-        scaling.bias,
-        scaling.warmup,
-        usual,
-        n_rows,
-    )
+    return scaling._replace(square_length=usual, n_rows=n_rows)
 
 
 @present.of(WinsorisedState)

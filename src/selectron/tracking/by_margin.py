@@ -75,7 +75,7 @@ def by_margin_probability(query: ByMarginState, x: Row, forecast: Forecast) -> f
 @advance.of(ByMarginState)
 def by_margin_advance(query: ByMarginState, forecast: Forecast, asked: bool) -> ByMarginState:
     width = held(query.width * (query.down if asked else query.up))
-    return ByMarginState(width, query.up, query.down, query.floor)
+    return query._replace(width=width)
 
 
 observe.of(ByMarginState)(unmoved_by_label)

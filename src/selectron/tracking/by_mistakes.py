@@ -74,7 +74,7 @@ def by_mistakes_observe(
     mistaken = (forecast.margin > 0.0) != (y > 0.0)
     width = query.width * (query.up if mistaken else query.down)
     width = min(max(width, query.least), MOST_WIDTH)
-    return ByMistakesState(width, query.up, query.down, query.floor, query.least)
+    return query._replace(width=width)
 
 
 advance.of(ByMistakesState)(unmoved_by_choice)

@@ -153,17 +153,7 @@ def forgetting_learn(
         weights[i] += step * g[i]
     forget(A, g, share, update.kept)
     hold_trace(A, len(weights) / update.a)
-    return ForgettingState(
-        weights,
-        A,
-        g,
-        update.kept,
-        update.a,
-        length(weights),
-        update.reset_every,
-        age + 1,
-        update.n_updates + 1,
-    )
+    return update._replace(norm=length(weights), age=age + 1, n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ForgettingState)

@@ -166,18 +166,10 @@ def class_low_rank_learn(
         for i in range(len(g)):
             U[i, newest] = narrowing * g[i]
     meet_again(z, update, newest)
-    return ClassLowRankState(
-        update.prototypes,
-        U,
-        update.met,
-        update.prototypes_met,
-        update.shadow,
-        g,
-        counts,
-        scores,
-        update.n_directions + (newest >= 0),
-        frobenius(update.prototypes),
-        update.n_updates + 1,
+    return update._replace(
+        n_directions=update.n_directions + (newest >= 0),
+        norm=frobenius(update.prototypes),
+        n_updates=update.n_updates + 1,
     )
 
 

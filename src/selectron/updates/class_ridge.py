@@ -112,9 +112,7 @@ def class_ridge_learn(
             for i in range(len(row)):
                 row[i] += step * g[i]
     downdate(A_inv, g, share)
-    return ClassRidgeState(
-        update.covariance, counts, scores, frobenius(weights), update.n_updates + 1
-    )
+    return update._replace(norm=frobenius(weights), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ClassRidgeState)

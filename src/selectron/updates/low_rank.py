@@ -152,18 +152,7 @@ def meet_total(z: ShiftedRow, update: LowRankState, newest: int) -> float:
 
 @follow.of(LowRankState)
 def low_rank_follow(update: LowRankState, z: Row) -> LowRankState:
-    return LowRankState(
-        update.weights,
-        update.directions,
-        update.met,
-        update.shadow,
-        update.image,
-        update.noise,
-        meet(z, update),
-        update.n_directions,
-        update.norm,
-        update.n_updates,
-    )
+    return update._replace(weights_met=meet(z, update))
 
 
 @glance.of(LowRankState)

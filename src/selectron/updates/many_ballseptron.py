@@ -68,15 +68,11 @@ def many_ballseptron_learn(
             right[i] -= step * between[i]
             wrong[i] += step * between[i]
     grown = max(update.square_length + 2.0 * (ahead + size), 0.0)
-    return ManyBallseptronState(
-        update.prototypes,
-        update.scores,
-        between,
-        update.r,
-        grown,
-        root(grown),
-        update.n_updates + 1,
-        margin_errors,
+    return update._replace(
+        square_length=grown,
+        norm=root(grown),
+        n_updates=update.n_updates + 1,
+        n_margin_errors=margin_errors,
     )
 
 

@@ -53,9 +53,7 @@ def many_half_step_learn(
     if moved == 0:
         return update
     grown = max(grown, 0.0)
-    return ManyHalfStepState(
-        update.prototypes, update.scores, update.rate, grown, root(grown), update.n_updates + 1
-    )
+    return update._replace(square_length=grown, norm=root(grown), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyHalfStepState)

@@ -55,15 +55,7 @@ def many_passive_aggressive_learn(
     grown = max(grown, 0.0)
     add_scaled(x, step, update.prototypes[label])
     add_scaled(x, -step, update.prototypes[rival])
-    return ManyPassiveAggressiveState(
-        update.prototypes,
-        update.scores,
-        update.C,
-        update.squared,
-        grown,
-        root(grown),
-        update.n_updates + 1,
-    )
+    return update._replace(square_length=grown, norm=root(grown), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyPassiveAggressiveState)

@@ -52,9 +52,7 @@ def many_perceptron_learn(
     grown = max(grown, 0.0)
     add_scaled(x, step, update.prototypes[label])
     add_scaled(x, -step, update.prototypes[rival])
-    return ManyPerceptronState(
-        update.prototypes, update.scores, step, grown, root(grown), update.n_updates + 1
-    )
+    return update._replace(square_length=grown, norm=root(grown), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyPerceptronState)

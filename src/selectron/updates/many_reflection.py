@@ -65,9 +65,7 @@ def many_reflection_learn(
     if not first:
         shrunk = update.square_length - 0.5 * alpha * (2.0 - alpha) * behind * behind
         shrunk = max(shrunk, 0.0)
-    return ManyReflectionState(
-        prototypes, update.scores, alpha, shrunk, root(shrunk), update.n_updates + 1
-    )
+    return update._replace(square_length=shrunk, norm=root(shrunk), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyReflectionState)

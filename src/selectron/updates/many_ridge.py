@@ -54,9 +54,7 @@ def many_ridge_learn(
         for i in range(len(row)):
             row[i] += step * g[i]
     downdate(A_inv, g, share)
-    return ManyRidgeState(
-        update.covariance, update.scores, update.a, frobenius(weights), update.n_updates + 1
-    )
+    return update._replace(norm=frobenius(weights), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyRidgeState)

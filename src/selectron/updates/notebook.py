@@ -78,7 +78,7 @@ def rehearse(
     notebook: Notebook, visits: int, weights: Matrix, counts: Vector, scores: Vector
 ) -> Notebook:
     """Go over the newest row, some of the others in turn, and the newest again."""
-    rows, classes, duals, n_written, turn = notebook
+    rows, n_written, turn = notebook.rows, notebook.n_written, notebook.turn
     kept, newest = min(n_written, len(rows)), (n_written - 1) % len(rows)
     for visit in range(visits + 2):
         place = newest
@@ -86,4 +86,4 @@ def rehearse(
             turn = (turn + 1) % kept
             place = turn
         revisit(notebook, place, weights, counts, scores)
-    return Notebook(rows, classes, duals, n_written, turn)
+    return notebook._replace(turn=turn)

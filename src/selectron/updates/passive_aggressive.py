@@ -86,9 +86,7 @@ def passive_aggressive_learn(
     grown = update.square_length + step * (2.0 * forecast.margin + step * size)
     grown = max(grown, 0.0)
     add_scaled(x, step, update.weights)
-    return PassiveAggressiveState(
-        update.weights, update.C, update.squared, grown, root(grown), update.n_updates + 1
-    )
+    return update._replace(square_length=grown, norm=root(grown), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(PassiveAggressiveState)

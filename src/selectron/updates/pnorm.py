@@ -99,7 +99,7 @@ def pnorm_learn(update: PNormState, x: Row, y: float, forecast: Forecast) -> PNo
         for i in range(len(update.theta)):
             total += abs(update.theta[i] * update.powers[i])
         peak = total
-    return PNormState(update.theta, update.powers, update.p, total, peak, update.n_updates + 1)
+    return update._replace(total=total, peak=peak, n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(PNormState)

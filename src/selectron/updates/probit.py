@@ -78,7 +78,7 @@ def probit_heed(update: ProbitState, x: Row) -> ProbitState:
     add_scaled(x, 1.0, g)
     downdate(V, g, -LEAN)
     noise = Noise(first_blur(leaning), update.noise.flips, update.noise.n_labels)
-    return ProbitState(update.covariance, noise, leaning, update.norm, update.n_updates)
+    return update._replace(noise=noise, leaning=leaning)
 
 
 @glance.of(ProbitState)

@@ -101,12 +101,6 @@ def rehearsal_learn(
     downdate(A_inv, g, weight / (1.0 + weight * forecast.variance))
     notebook = written(update.notebook, x, label)
     notebook = rehearse(notebook, update.visits, weights, counts, update.scores)
-    return RehearsalState(
-        update.covariance,
-        notebook,
-        counts,
-        update.scores,
-        update.visits,
-        frobenius(weights),
-        update.n_updates + 1,
+    return update._replace(
+        notebook=notebook, norm=frobenius(weights), n_updates=update.n_updates + 1
     )

@@ -124,15 +124,7 @@ def winnow_learn(update: WinnowState, x: Row, y: float, forecast: Forecast) -> W
     # A sum that shrank a thousandfold has lost digits: it is taken anew.
     if not (LEAST_SUM < total < MOST_SUM) or total < 1e-3 * update.total:
         total = rescale(update, 1.0 / max(total, LEAST_WEIGHT))
-    return WinnowState(
-        update.difference,
-        update.positive,
-        update.negative,
-        update.factors,
-        update.eta,
-        total,
-        update.n_updates + 1,
-    )
+    return update._replace(total=total, n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(WinnowState)
