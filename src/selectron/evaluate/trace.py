@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
 from selectron.estimate import Estimate
-from selectron.evaluate.certificate import Certificate, certify
+from selectron.evaluate.certificate import Certificate
+from selectron.evaluate.certify import certify
 from selectron.evaluate.estimates import estimates_over_time
 from selectron.numeric.arrays import Codes, Vector
 from selectron.numeric.rows import Rows
