@@ -6,7 +6,7 @@ plain Python.
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from selectron import SelectiveClassifier
 from selectron.queries import Balanced, Margin
@@ -49,6 +49,19 @@ def test_asking_one_by_one_is_the_pass(rules, sparse):
     assert single.n_seen_ == passed.n_seen_
     np.testing.assert_array_equal(single.decision_function(X), passed.decision_function(X))
     assert single._run.tickets.waiting == {}
+
+
+@pytest.mark.parametrize("flat", [csr_array, coo_array])
+def test_a_sparse_row_may_be_flat(flat):
+    one, other = make(RULES[0]), make(RULES[0])
+    for x, y in zip(X, Y, strict=True):
+        answer = one.ask_one(flat(x))
+        assert answer == other.ask_one(csr_array(x[None]))
+        if answer.asked:
+            one.learn_one(flat(x), y)
+            other.learn_one(csr_array(x[None]), y)
+    assert one.n_asked_ > 5
+    np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
 def test_telling_the_ticket_of_one_row():

@@ -25,6 +25,7 @@ from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.multilabel import MultilabelRun, rows_of
 from selectron.classifier.one_row import OneRow, Owner, one_row
 from selectron.classifier.parameters import Parameters
+from selectron.classifier.row_forms import as_table
 from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.seeds import seed_of
@@ -181,9 +182,8 @@ class Lifecycle(Parameters):
     def _thin(self, x: Any) -> OneRow:
         """Return the thin path for rows of this class; the first row may begin the run."""
         if self._run is None:
-            sparse = hasattr(x, "tocsr")
-            rows = read_rows(x if sparse else np.atleast_2d(np.asarray(x, dtype=float)))
-            self._adopt(self._begin(rows, Labels(), None))
+            row = as_table(x if hasattr(x, "tocsr") else np.asarray(x, dtype=float))
+            self._adopt(self._begin(read_rows(row), Labels(), None))
         self._row_class = x.__class__
         run = self._started()
         if isinstance(run, MultilabelRun):
