@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,7 +38,7 @@ KERNEL = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 PACKAGE = f"{__name__.partition('.')[0]}."
 VERBS: list["Verb"] = []
-APART = " with "  # between a digest and the modules from elsewhere
+HELPERS: set[Callable[..., Any]] = set()
 
 
 class Verb:
@@ -77,33 +77,17 @@ class Verb:
 def helper(function: Body) -> Body:
     """Make a plain function callable from bodies."""
     compiled: Body = register_jitable(**INLINE)(function)
+    HELPERS.add(compiled)
     return compiled
 
 
 def digest(*rule_types: type, kernel: str) -> str:
     """Hash all code that the bodies of these types are made of.
 
-    That is the modules that have them, the kernel's own, and all modules of this package that
-    those use: constants and helpers count as much as bodies.
+    That is the modules that have them, the kernel's own, all modules of this package that those
+    use, and all others whose helpers they use: constants count as much as bodies.
     """
-    elsewhere = {t.__module__ for t in rule_types if not _is_ours(t.__module__)}
-    return APART.join([_digest(rule_types, kernel), *sorted(elsewhere)])
-
-
-def shelved(bodies: str) -> Callable[[Body], Body]:
-    """Give kernels of rules from other packages a cache of their own, by the name it goes by.
-
-    Numba lists all versions of a kernel in one index, with their types. A process that cannot
-    import the module of one of them could not read the index, and so none of its own.
-    """
-
-    def named(kernel: Body) -> Body:
-        _, *elsewhere = bodies.split(APART)
-        if elsewhere:
-            kernel.__qualname__ += f"-{sha256(repr(elsewhere).encode()).hexdigest()[:12]}"
-        return kernel
-
-    return named
+    return _digest(rule_types, kernel)
 
 
 @cache
@@ -114,14 +98,42 @@ def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
     while waiting:
         name = waiting.pop()
         found.add(name)
-        used = (getattr(value, "__module__", None) for value in vars(sys.modules[name]).values())
-        waiting |= {module for module in used if module and _is_ours(module)} - found
+        waiting |= _used_by(sys.modules[name]) - found
     code = [(name, _loaded(sys.modules[name])) for name in sorted(found)]
     return sha256(repr(code).encode()).hexdigest()
 
 
-def _is_ours(module: str) -> bool:
-    return module.startswith(PACKAGE) and module in sys.modules
+def shelved(bodies: str) -> Callable[[Body], Body]:
+    """Give the kernels of one digest a cache of their own, by the name it goes by.
+
+    Numba lists all versions of a kernel in one index, with their types. A process that does not
+    have the state of one of them, because its rule was renamed, removed or is somebody else's,
+    could not read the index, and so none of its own.
+    """
+
+    def named(kernel: Body) -> Body:
+        kernel.__qualname__ += f"-{bodies[:16]}"
+        return kernel
+
+    return named
+
+
+def _used_by(module: ModuleType) -> set[str]:
+    """Name the modules whose code a module's bodies may call."""
+    used = set()
+    for value in vars(module).values():
+        if isinstance(value, ModuleType):
+            if any(map(_is_helper, vars(value).values())):
+                used.add(value.__name__)
+        else:
+            origin = getattr(value, "__module__", None)
+            if isinstance(origin, str) and (origin.startswith(PACKAGE) or _is_helper(value)):
+                used.add(origin)
+    return used & set(sys.modules)
+
+
+def _is_helper(value: Any) -> bool:
+    return isinstance(value, FunctionType) and value in HELPERS
 
 
 def _loaded(module: ModuleType) -> list[Any]:
@@ -140,11 +152,10 @@ def _loaded(module: ModuleType) -> list[Any]:
 
 def _functions(value: Any, module: ModuleType) -> list[Any]:
     value = getattr(value, "_defn", value)  # what Numba's intrinsic wraps
-    if hasattr(value, "__code__"):
-        return [value]
-    if isinstance(value, type) and value.__module__ == module.__name__:
-        return [member for member in vars(value).values() if hasattr(member, "__code__")]
-    return []
+    members = [value]
+    if isinstance(value, type):
+        members = list(vars(value).values()) if value.__module__ == module.__name__ else []
+    return [member for member in members if hasattr(member, "__code__")]
 
 
 def _fingerprint(code: CodeType) -> tuple[Any, ...]:

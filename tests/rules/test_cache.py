@@ -124,6 +124,37 @@ def test_a_process_that_loaded_the_old_rule_does_not_pass_it_on_as_the_new_one(p
     assert new != old[2]
 
 
+def test_a_state_that_is_renamed_leaves_the_other_pairs_alone(package):
+    always = SCRIPT.replace("Margin(b=0.5)", "Always()").replace("import Margin", "import Always")
+    assert run(package)[:2] == run(package, always)[:2] == (0, 1)
+    rule = package / "queries" / "margin.py"
+    rule.write_text(rule.read_text().replace("MarginState", "MarginMemory"))
+    assert run(package, always)[:2] == (1, 0)
+    assert run(package)[:2] == (0, 1)
+
+
+def test_an_edit_behind_a_helper_of_a_helper_is_seen(package):
+    """Of modules elsewhere too, however they are imported."""
+    own = SCRIPT.replace("Margin(b=0.5)", "Eager()").replace(
+        "import Margin", "import Margin\nfrom eager import Eager"
+    )
+    folder = package.parent
+    (folder / "eager.py").write_text(
+        OWN_RULE.replace("return query.odds", "return near(query.odds)").replace(
+            "from typing", "from behind import near\nfrom typing"
+        )
+    )
+    marked = "from selectron.dispatch import helper\n{0}\n@helper\ndef {1}(odds):\n    return {2}\n"
+    (folder / "behind.py").write_text(marked.format("import deep", "near", "deep.far(odds)"))
+    (folder / "deep.py").write_text(marked.format("", "far", "odds"))
+    hits, misses, before = run(package, own)
+    assert (hits, misses) == (0, 1)
+    (folder / "deep.py").write_text(marked.format("", "far", "0.3 * odds"))
+    hits, misses, after = run(package, own)
+    assert (hits, misses) == (0, 1)
+    assert after != before
+
+
 OWN_RULE = """
 from dataclasses import dataclass
 from typing import NamedTuple

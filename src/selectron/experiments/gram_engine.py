@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from selectron.dispatch import digest
+from selectron.dispatch import digest, shelved
 from selectron.evaluate.first_passage import Curve
 from selectron.experiments.ocr_problems import Fold, Sample
 from selectron.loop import quietly
@@ -64,6 +64,7 @@ def compiled_fold(bodies: str) -> Callable[..., Any]:
     """Compile the pass for a query rule."""
 
     @njit(cache=True, error_model="numpy", nogil=True)
+    @shelved(bodies)
     def run(table, train, test, tossed, no_row, query, eta, enough, labels, errors):  # type: ignore[no-untyped-def]
         _ = bodies  # captured, hence part of the cache key: an edited rule is compiled anew
         products, lengths, signs = table
