@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,12 @@ class Spec:
                 raise ValueError(
                     f"{self.label}: {name} must lie in {allowed}, got {name}={value!r}"
                 )
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.type is int and value != int(value):
+                raise ValueError(f"{self.label}: {field.name} must be whole, got {value!r}")
+            if field.type is bool and not isinstance(value, bool | np.bool_):
+                raise TypeError(f"{self.label}: {field.name} is True or False, got {value!r}")
 
     @property
     def label(self) -> str:
@@ -53,10 +61,6 @@ class Spec:
     def knobs(self) -> dict[str, Any]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {name: v.item() if hasattr(v, "item") else v for name, v in values.items()}
-
-    @classmethod
-    def from_knobs(cls, knobs: Mapping[str, Any]) -> Self:
-        return cls(**knobs)
 
 
 class Scaling(Spec):

@@ -1,5 +1,6 @@
 """Knobs outside their range are refused, with the value and the range."""
 
+import numpy as np
 import pytest
 
 from selectron import queries, scalings, updates
@@ -16,6 +17,9 @@ BAD = [
     (queries.Halving, {"patience": 0}),
     (queries.Halving, {"start": 0.0}),
     (queries.Halving, {"start": "one"}),
+    (queries.Halving, {"start": float("inf")}),
+    (queries.Halving, {"start": True}),
+    (queries.Halving, {"patience": 2.5}),
     (queries.Balanced, {"rho": 1.0}),
     (queries.Balanced, {"step": 0.0}),
     (queries.Balanced, {"leak": -1.0}),
@@ -49,6 +53,20 @@ def test_a_bad_knob_is_refused(kind, knobs):
 def test_a_knob_must_be_a_number(value):
     with pytest.raises(TypeError, match="b must be a number"):
         queries.Margin(b=value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "knob"), [(updates.Winnow, "balanced"), (updates.PassiveAggressive, "squared")]
+)
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_a_choice_of_two_is_true_or_false(kind, knob, value):
+    with pytest.raises(TypeError, match=f"{knob} is True or False"):
+        kind(**{knob: value})
+    assert kind(**{knob: np.True_}).knobs()[knob] is True
+
+
+def test_numbers_of_any_kind():
+    assert queries.Halving(patience=np.int64(3), start=np.float32(0.5)).begin(4).threshold == 0.5
 
 
 def test_a_wide_second_order_rule_says_what_it_would_cost():

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from numbers import Real
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_choice
-from selectron.spec import QueryRule, Range
+from selectron.spec import POSITIVE, QueryRule, Range
 
 WIDEST = "1/sqrt(d)"
 
@@ -41,9 +42,12 @@ class Halving(QueryRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.start != WIDEST and not (isinstance(self.start, int | float) and self.start > 0):
+        if self.start == WIDEST:
+            return
+        number = isinstance(self.start, Real) and not isinstance(self.start, bool)
+        if not (number and POSITIVE.holds(float(self.start))):
             raise ValueError(
-                f"Halving: start must be {WIDEST!r} or a number > 0, got {self.start!r}"
+                f"Halving: start must be {WIDEST!r} or a number in {POSITIVE}, got {self.start!r}"
             )
 
     def begin(self, d: int) -> "HalvingState":
