@@ -1,6 +1,7 @@
 """Batches that are learnt whole or not at all."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -43,26 +44,33 @@ def learn_batch(
     teach: bool = True,
     given: Given | None = None,
 ) -> None:
-    """Run the pass over a batch; if it is refused, everything is as before.
+    """Run the pass over a batch; if it is refused or broken off, everything is as before."""
+    with whole_or_not(machine, rows, labels):
+        stop = machine.run(rows, labels, log=log, teach=teach)
+        if stop.status == LABEL_UNKNOWN and given is not None:
+            raise ValueError(
+                f"unknown label {given.y[stop.position]!s} in row {stop.position} of y: the "
+                f"classes are {some(given.classes)}"
+            )
+        if stop.status != DONE:
+            raise refusal(machine, rows, stop)
 
-    Numbers are checked while they are read, and a copy of the state taken before is put back; where
-    the state is larger than the batch, the batch is looked through first instead.
+
+@contextmanager
+def whole_or_not(machine: Machine, rows: Rows, labels: Codes) -> Iterator[None]:
+    """Put the state back if anything within fails, be it a row or Ctrl-C.
+
+    Numbers are checked while they are read, and a copy of the state is taken before; where the
+    state is larger than the batch, the batch is looked through first instead.
     """
-    if machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows):
-        before = None
-    else:
-        before = machine.snapshot()
-    stop = machine.run(rows, labels, log=log, teach=teach)
-    if stop.status == DONE:
-        return
-    if before is not None:
-        machine.restore(before)
-    if stop.status == LABEL_UNKNOWN and given is not None:
-        raise ValueError(
-            f"unknown label {given.y[stop.position]!s} in row {stop.position} of y: the classes "
-            f"are {some(given.classes)}"
-        )
-    raise refusal(machine, rows, stop)
+    sure = machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows)
+    before = None if sure else machine.snapshot()
+    try:
+        yield
+    except BaseException:
+        if before is not None:
+            machine.restore(before)
+        raise
 
 
 def pauses(machine: Machine, rows: Rows, labels: Codes, log: Log) -> Any:

@@ -140,11 +140,7 @@ class SelectiveClassifier(Hypothesis):
             if classes is None and not callable(y):
                 classes = found_classes(labels_given)
             run = self._begin(rows, Labels(classes), n)
-        if callable(y):
-            self._adopt(run, X)
-        run.teach(rows, labels_given)
-        self._adopt(run, X)
-        return self
+        return self._teach(run, X, rows, labels_given)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
         """Go on with the pass; the first call begins one.
@@ -169,11 +165,7 @@ class SelectiveClassifier(Hypothesis):
                 f"classes={list(classes)!r} differ from those of the first call, "
                 f"{run.labels.classes.tolist()!r}"
             )
-        if callable(y):  # labels are being paid for: what is learnt is kept, whatever happens
-            self._adopt(run, X)
-        run.teach(rows, labels_given)
-        self._adopt(run, X)
-        return self
+        return self._teach(run, X, rows, labels_given)
 
     def decision_function(self, X: Any) -> Vector:
         """Return the margin of every row, positive for `classes_[1]`; of more, a score a class.
@@ -263,7 +255,8 @@ class SelectiveClassifier(Hypothesis):
 
     def save(self, path: str | Path) -> None:
         """Write everything to a file; `selectron.load` goes on from it exactly, coins included."""
-        save(self._started(), self.get_params(), Path(path))
+        run = self._started()
+        save(run, self._begun_with, Path(path))
 
     @property
     def classes_(self) -> NDArray[Any]:

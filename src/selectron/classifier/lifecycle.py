@@ -6,7 +6,8 @@ from warnings import warn
 
 import numpy as np
 
-from selectron.classifier.batch import refusal
+from selectron.classifier.batch import refusal, vet
+from selectron.classifier.batch_of_one import batch_of_one
 from selectron.classifier.inputs import (
     all_finite,
     feature_names,
@@ -17,7 +18,6 @@ from selectron.classifier.inputs import (
     unit_length,
 )
 from selectron.classifier.kernel_machine import KernelMachine
-from selectron.classifier.kernel_row import kernel_row
 from selectron.classifier.kernel_rules import kernel_machine
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
@@ -53,6 +53,7 @@ class Lifecycle(Parameters):
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None
+    _begun_with: dict[str, Any]  # the parameters: those of now may be others
     learn_one: Any
     _one_row: OneRow  # for rows of the class last seen
     _predict_row: Any  # two of its three, a look-up nearer
@@ -105,6 +106,7 @@ class Lifecycle(Parameters):
         if self._run is run:
             return
         self._run = run
+        self._begun_with = self.get_params(deep=False)
         self.n_features_in_ = run.machine.d
         names = feature_names(X)
         if names is not None:
@@ -112,9 +114,25 @@ class Lifecycle(Parameters):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _teach(self, run: AnyRun, X: Any, rows: Rows, y: Any) -> Self:
+        """Learn the rows; a run that is new takes the place of the one before."""
+        if callable(y):  # labels are being paid for: what is learnt is kept, whatever happens
+            vet(run.machine, rows)
+            self._adopt(run, X)
+        try:
+            run.teach(rows, y)
+        finally:
+            self._unbind_if_moved(run)
+        self._adopt(run, X)
+        return self
+
     def _unbind_if_moved(self, run: AnyRun) -> None:
-        """Drop the thin path if a class has joined: it is bound to the machine of then."""
-        if self._row_class is not None and self._bound_to is not run.machine:
+        """Drop the thin path if a class has joined, or if a row that was begun waits for its label.
+
+        It is bound to the machine of then, and takes in every row anew.
+        """
+        moved = self._bound_to is not run.machine or run.machine.waits
+        if self._row_class is not None and moved:
             self._unbind()
 
     def _unbind(self) -> None:
@@ -184,16 +202,18 @@ class Lifecycle(Parameters):
         if self._run is None:
             row = as_table(x if hasattr(x, "tocsr") else np.asarray(x, dtype=float))
             self._adopt(self._begin(read_rows(row), Labels(), None))
-        self._row_class = x.__class__
         run = self._started()
         if isinstance(run, MultilabelRun):
             self._one_row = rows_of(run)
+        elif run.machine.waits:
+            return batch_of_one(run, x)
         elif isinstance(run.machine, KernelMachine):
-            self._one_row = kernel_row(run, x)
+            self._one_row = batch_of_one(run, x)
         else:
             self._one_row = one_row(run, x, self._owner())
         self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
         self._bound_to = run.machine
+        self._row_class = x.__class__  # last: another thread may look
         return self._one_row
 
     def _drop_if_empty(self) -> None:

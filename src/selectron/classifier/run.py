@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.batch import Given, learn_batch, refusal
+from selectron.classifier.batch import Given, learn_batch, refusal, whole_or_not
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.machine import Machine, Snapshot, Stop
@@ -82,10 +82,13 @@ class Run:
     def ask(self, rows: Rows) -> Ask:
         self.look_for_overdue()
         n, first = shape(rows)[0], self.machine.n_seen
-        log = self.machine.log(n)
-        learn_batch(self.machine, rows, np.ones(n, self.machine.code_type), log, teach=False)
+        log, labels = self.machine.log(n), np.ones(n, self.machine.code_type)
+        with whole_or_not(self.machine, rows, labels):
+            stop = self.machine.run(rows, labels, log=log, teach=False)
+            if stop.status != DONE:
+                raise refusal(self.machine, rows, stop)
+            tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         self.tickets.just_asked = None
-        tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
         margins = log.forecasts[:, 0].copy()
         names = self.labels.names(log.sides)
         return Ask(names, margins, log.probabilities, log.asked, tickets)

@@ -49,11 +49,17 @@ class Tickets:
     def issue(
         self, rows: Rows, forecasts: Matrix, probabilities: Vector, asked: Any, first_round: int
     ) -> NDArray[np.int64]:
-        """Number the questions of a batch; -1 for the rows that were not asked."""
-        tickets = np.full(len(asked), -1, np.int64)
-        for t in np.flatnonzero(asked).tolist():
-            row = part(rows, t, t + 1)
-            tickets[t] = self.issue_one(row, forecasts[t], float(probabilities[t]), first_round + t)
+        """Number the questions of a batch, all or none; -1 for the rows that were not asked."""
+        tickets, first = np.full(len(asked), -1, np.int64), self.n_asked
+        try:
+            for t in np.flatnonzero(asked).tolist():
+                odds, round_ = float(probabilities[t]), first_round + t
+                tickets[t] = self.issue_one(part(rows, t, t + 1), forecasts[t], odds, round_)
+        except BaseException:
+            for number in range(first, self.n_asked + 1):
+                self.waiting.pop(number, None)
+            self.n_asked = first
+            raise
         return tickets
 
     def issue_one(self, row: Rows, forecast: Vector, probability: float, round_: int) -> int:

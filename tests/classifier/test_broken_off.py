@@ -1,0 +1,111 @@
+"""Runs that are broken off: by Ctrl-C, by a row that is refused, by an oracle that fails."""
+
+import numpy as np
+import pytest
+
+from selectron import SelectiveClassifier, load
+from selectron.classifier.machine import Machine
+from selectron.classifier.tickets import Tickets
+from selectron.queries import Always, Margin
+from selectron.scalings import Centred
+from selectron.updates import Perceptron
+
+pytestmark = pytest.mark.plain
+
+
+class Interrupted(BaseException):
+    """As Ctrl-C."""
+
+
+def memory_of(clf):
+    machine = clf._run.machine
+    arrays = [a.tobytes() for a in machine.arrays()]
+    return arrays, machine.numbers.tobytes(), clf.n_seen_, clf.n_asked_, clf._run.tickets.n_asked
+
+
+@pytest.mark.parametrize(
+    ("door", "owner", "step"),
+    [("partial_fit", Machine, "_toss"), ("ask", Machine, "_toss"), ("ask", Tickets, "issue_one")],
+)
+def test_a_batch_that_is_broken_off_leaves_nothing(door, owner, step, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((400, 3))
+    y = X[:, 0] > 0
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).fit(X[:50], y[:50])
+    clf.ask(X[:20])
+    before, waiting = memory_of(clf), dict(clf._run.tickets.waiting)
+    usual, calls = getattr(owner, step), []
+
+    def break_off_at_the_third(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise Interrupted
+        return usual(*args)
+
+    monkeypatch.setattr("selectron.classifier.machine.CHUNK", 100)
+    monkeypatch.setattr(owner, step, break_off_at_the_third)
+    with pytest.raises(Interrupted):
+        clf.partial_fit(X, y) if door == "partial_fit" else clf.ask(X)
+    assert memory_of(clf) == before
+    assert clf._run.tickets.waiting == waiting
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_rows_refused_ahead_of_an_oracle_leave_the_learner_of_before(bad):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = X[:, 0] > 0
+    broken = X.copy()
+    broken[7, 1] = bad
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).fit(X, y)
+    before = memory_of(clf)
+    with pytest.raises(ValueError, match="row 7"):
+        clf.fit(broken, lambda t: y[t])
+    assert memory_of(clf) == before
+    fresh = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0)
+    with pytest.raises(ValueError, match="row 7"):
+        fresh.partial_fit(broken, lambda t: y[t])
+    fresh.partial_fit(X[:, :2], y)  # no width was fixed
+
+
+@pytest.mark.parametrize("door", ["learn_one", "ask_one", "tell"])
+@pytest.mark.parametrize("options", [{}, {"update": Perceptron(), "scaling": Centred(warmup=0)}])
+def test_single_rows_go_on_after_an_oracle_has_failed(door, options):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((160, 4)) + 2.0
+    y = X[:, 0] > X[:, 1]
+    whole = SelectiveClassifier(query=Always(), random_state=0, **options)
+    whole.partial_fit(X, y, classes=[False, True])
+
+    def oracle(t):
+        if t[0] == 40:
+            raise Interrupted
+        return y[60 + t]
+
+    clf = SelectiveClassifier(query=Always(), random_state=0, **options)
+    clf.partial_fit(X[:60], y[:60], classes=[False, True])
+    clf.predict_one(X[0])  # binds the path of single rows
+    with pytest.raises(Interrupted):
+        clf.partial_fit(X[60:], oracle)
+    assert clf.n_seen_ == 100
+    for x, label in zip(X[100:], y[100:], strict=True):
+        if door == "learn_one":
+            clf.learn_one(x, label)
+            continue
+        answer = clf.ask_one(x)
+        assert answer.asked
+        clf.learn_one(x, label) if door == "ask_one" else clf.tell(answer.tickets, label)
+    assert clf.n_seen_ == whole.n_seen_
+    np.testing.assert_array_equal(clf.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "later", [{"explore": 0.1}, {"stop_when": "error<=0.1"}, {"query": Always()}]
+)
+def test_a_file_has_the_parameters_that_the_run_began_with(later, tmp_path):
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    y = X[:, 0] > 0
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).partial_fit(X, y)
+    clf.set_params(**later).save(tmp_path / "learner")
+    loaded = load(tmp_path / "learner").partial_fit(X, y)
+    clf.partial_fit(X, y)
+    assert loaded.n_asked_ == clf.n_asked_
+    np.testing.assert_array_equal(loaded.coef_, clf.coef_)
