@@ -14,7 +14,6 @@ KERNELS = (
     "numeric/coins.py",
     "experts/",
     "kernels/gram.py",
-    "kernels/rounds.py",
     "power/",
     "tracking/",
     "experiments/gram_engine.py",

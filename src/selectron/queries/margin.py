@@ -110,7 +110,7 @@ observe.of(SecondOrderMarginState)(unmoved_by_label)
 class AdaptiveMargin(QueryRule):
     """Ask with probability b / (b + |p̂|), b = βX²√(1 + K) ([CBGZ06], Figure 2).
 
-    K counts the updates so far, X is the largest norm among them and the row at hand.
+    K counts the mistakes seen, X is the largest norm among their rows and the row at hand.
 
     Parameters
     ----------
