@@ -9,6 +9,8 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
 from selectron import SelectiveClassifier
+from selectron.queries import Auto, Balanced, Capped, Margin
+from selectron.updates import PassiveAggressive
 
 DIGITS, CLASSES = load_digits(return_X_y=True)
 ROWS = np.random.default_rng(0).permutation(np.flatnonzero(CLASSES < 4))[:250]
@@ -52,6 +54,7 @@ def one_by_one_with_tickets(clf, rows):
     return clf
 
 
+RULE = PassiveAggressive(squared=True)
 DOORS = [by_an_oracle, by_tickets, one_by_one, one_by_one_with_tickets]
 OPTIONS = {
     "csr": {},
@@ -94,3 +97,24 @@ def test_other_learners(name, door):
     assert same(clf, whole, rows)
     if name == "honest":
         assert clf.estimate() == whole.estimate()
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("query", [Auto(), Balanced(), Capped(), Margin(b=0.3)])
+def test_a_query_rule_that_was_named(query):
+    """An answer that brings a class is learnt alike, with its ticket and without."""
+    joined = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((80, 7))
+        labels = (rows @ rng.standard_normal((7, 3))).argmax(axis=1)
+        told, taught = (SelectiveClassifier(RULE, query, random_state=0) for _ in range(2))
+        for x, y in zip(rows, labels, strict=True):
+            answer = told.ask_one(x)
+            assert answer == taught.ask_one(x)
+            if answer.asked:
+                told.tell(answer.tickets, y)
+                taught.learn_one(x, y)
+        joined += len(told.classes_) > 2
+        assert same(told, taught, rows)
+    assert joined > 6

@@ -109,10 +109,12 @@ class Run:
         for ticket, label in answers:
             question = self.tickets.waiting.get(int(ticket))
             if question is not None:
-                anew = self.begins_anew(label)
+                anew, machine = self.begins_anew(label), self.machine
                 code = self.admit(label)
                 question = self.tickets.waiting[int(ticket)]  # as it is told to more classes
                 rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
+                if self.machine is not machine:  # no forecast of then knew of this class
+                    told = NO_FORECASTS
                 codes = np.array([code], self.machine.code_type)
                 self.lesson(rows, codes, told, fresh=False, anew=anew)
                 self.remember(rows, code)
