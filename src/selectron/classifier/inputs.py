@@ -13,6 +13,7 @@ from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
 BEYOND = 2**32 - 1
+POINTED = ("csr", "csc", "bsr")  # the formats of scipy that have an indptr
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -105,12 +106,44 @@ def outside(rows: Rows) -> int | None:
     return int(beyond.view(np.int32)[0]) if len(beyond) else None
 
 
+def check_pointers(X: Any) -> None:
+    """Refuse a sparse matrix whose pointers lead out of its arrays.
+
+    It must come before any of scipy's own work on the matrix: scipy trusts them, and a damaged one
+    ends the process.
+    """
+    if X.format not in POINTED:
+        return
+    starts, room = X.indptr, min(len(X.indices), len(X.data))
+    if len(starts) == _n_pointers(X) and starts[0] == 0 and starts[-1] <= room:
+        fallen = np.flatnonzero(starts[1:] < starts[:-1])
+        if len(fallen) == 0:
+            return
+        wrong = f"falls after entry {fallen[0]}, from {starts[fallen[0]]}"
+    else:
+        ends = f"from {starts[0]} to {starts[-1]}" if len(starts) else "nowhere"
+        wrong = f"goes {ends} in {len(starts)} entries"
+    raise ValueError(
+        f"X is a damaged {X.format.upper()} matrix: indptr must rise from 0 to at most {room} in "
+        f"{_n_pointers(X)} entries, and {wrong}; make the matrix anew"
+    )
+
+
+def _n_pointers(X: Any) -> int:
+    if X.ndim == 1:
+        return 2
+    if X.format == "bsr":
+        return int(X.shape[0] // X.blocksize[0]) + 1
+    return int(X.shape[X.format == "csc"]) + 1
+
+
 def _is_sparse(X: Any) -> bool:
     sparse = sys.modules.get("scipy.sparse")  # X cannot be sparse if nobody imported it
     return sparse is not None and bool(sparse.issparse(X))
 
 
 def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
+    check_pointers(X)
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0 or X.dtype.kind not in "fiub":
         X = _validated(X, owner)
     if X.format != "csr":
@@ -122,11 +155,8 @@ def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
 
 
 def _as_csr(X: Any, dtype: Any) -> Csr:
-    starts = X.indptr
-    if starts[0] < 0 or starts[-1] > len(X.data) or (starts[1:] < starts[:-1]).any():
-        raise ValueError("X is a damaged CSR matrix: indptr must rise from 0 to the data's end")
     values = np.ascontiguousarray(X.data, dtype)
-    starts = np.ascontiguousarray(starts, np.int64)
+    starts = np.ascontiguousarray(X.indptr, np.int64)
     return Csr(values, _columns(X.indices), starts, int(X.shape[1]))
 
 
