@@ -9,7 +9,7 @@ from scipy.sparse import bsr_array, csc_array, csr_array
 
 from selectron import SelectiveClassifier, load
 from selectron.queries import Always, Margin
-from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
+from selectron.updates import Ballseptron, Perceptron, Reflection, Ridge, SecondOrder
 
 RNG = np.random.default_rng(5)
 N = 300
@@ -206,3 +206,42 @@ def test_pointers_that_lead_out_of_one_row_are_refused():
     with pytest.raises(ValueError, match="damaged"):
         plain().learn_one(damaged(csr_array(X[0]), 1, 999), "a")
     assert clf.n_seen_ == N
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        (TWO, {}),
+        (Y, {}),
+        (TWO, {"kernel": "linear"}),
+        (np.stack([X[:, 0] > 0, X[:, 1] > 0], axis=1), {}),
+    ],
+    ids=["two", "many", "kernel", "several"],
+)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_a_margin_that_overflows_is_refused_by_every_door(labels, options, form):
+    clf = plain(**options).fit(form(X), labels)
+    high = X[:3].copy()
+    high[1] = 1.5e308
+    for door in (clf.predict, clf.decision_function, clf.ask):
+        with pytest.raises(ValueError, match=r"row \d of X gives a margin that is not finite"):
+            door(form(high))
+    assert clf.n_seen_ == N
+
+
+@pytest.mark.plain
+def test_large_weights_do_not_excuse_an_overflow():
+    clf = SelectiveClassifier(Perceptron(), Always())
+    clf.learn_one([1e300, 1e300], "b")
+    with pytest.raises(ValueError, match="row 0 of X gives a margin that is not finite"):
+        clf.predict([[1e10, 1e10]])
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("labels", [TWO, Y], ids=["two", "many"])
+def test_rows_without_a_direction_stay_on_neither_side(labels):
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    clf = SelectiveClassifier(Reflection(), Always()).fit(unit, labels)
+    for scale in (0.0, 1e-200):
+        assert not clf.decision_function(unit[:2] * scale).any()

@@ -111,13 +111,19 @@ def vet(machine: Machine, rows: Rows) -> None:
 
 def harmless(rows: Rows) -> bool:
     """Tell whether no row can be refused half-way: finite, tame, none empty."""
-    values = row_values(rows)
-    if not (np.abs(values) < TAME[values.dtype]).all():
+    if not tame(rows):
         return False
+    values = row_values(rows)
     if isinstance(rows, Dense):
         return bool((values != 0.0).any(axis=1).all())
     whole = (np.diff(rows.starts) > 0).all() and (values != 0.0).all()
     return bool(whole) and outside(rows) is None
+
+
+def tame(rows: Rows) -> bool:
+    """Tell whether all numbers are finite, and so small that no margin overflows by them."""
+    values = row_values(rows)
+    return bool((np.abs(values) < TAME[values.dtype]).all())
 
 
 def refusal(machine: Machine, rows: Rows, stop: Stop) -> ValueError:

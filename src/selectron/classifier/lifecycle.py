@@ -6,10 +6,9 @@ from warnings import warn
 
 import numpy as np
 
-from selectron.classifier.batch import refusal, vet
+from selectron.classifier.batch import refusal, tame, vet
 from selectron.classifier.batch_of_one import batch_of_one
 from selectron.classifier.inputs import (
-    all_finite,
     feature_names,
     outside,
     part,
@@ -192,7 +191,7 @@ class Lifecycle(Parameters):
         for t in np.flatnonzero(broken.any(axis=1) if broken.ndim == 2 else broken):
             if outside(rows) is not None:
                 raise refusal(machine, rows, Stop(int(t), UNSOUND))
-            if not all_finite(part(rows, int(t), int(t) + 1)):
+            if np.isinf(margins[t]).any() or not tame(part(rows, int(t), int(t) + 1)):
                 raise refusal(machine, rows, Stop(int(t), NOT_FINITE))
             margins[t] = 0.0  # a row without a direction is on neither side
         return margins
