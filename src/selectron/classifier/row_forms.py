@@ -110,7 +110,7 @@ def _plainly_whole(x: Any) -> bool:
     if x.format != "csr" or len(x.indptr) != 2:
         return False
     start, end = x.indptr.tolist()
-    return start == 0 <= end <= len(x.indices) == len(x.data)
+    return bool(start == 0 <= end <= len(x.indices) == len(x.data))
 
 
 def as_table(x: Any) -> Any:
