@@ -245,3 +245,52 @@ def test_rows_without_a_direction_stay_on_neither_side(labels):
     clf = SelectiveClassifier(Reflection(), Always()).fit(unit, labels)
     for scale in (0.0, 1e-200):
         assert not clf.decision_function(unit[:2] * scale).any()
+
+
+LARGE = [
+    np.array([2**64 - 1, 5], np.uint64),
+    [2**63 + 1, 2**63 + 2],
+    [3, 2**63 + 1, 2**63 + 2],
+    [-1, 2**63 + 1, 2**63 + 2],
+    [5, 2**64 + 1, 2**64 + 2],
+]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("names", LARGE, ids=["uint64", "two", "three", "signed", "beyond"])
+def test_whole_numbers_beyond_63_bits_stay_classes_of_their_own(names, tmp_path):
+    which = np.arange(N) % len(names)
+    y = names[which] if isinstance(names, np.ndarray) else [names[k] for k in which]
+    wanted = {int(name) for name in names}
+
+    def always():
+        return SelectiveClassifier(Perceptron(), Always(), random_state=0)
+
+    single, told = always(), always()
+    for x, label in zip(X, y, strict=True):
+        single.learn_one(x, label)
+        told.tell(told.ask_one(x).tickets, label)
+    learners = [
+        always().fit(X, y),
+        always().fit(X, y, classes=list(names)),
+        always().partial_fit(X, y),
+        always().partial_fit(X, y, classes=list(names)).partial_fit(X, y),
+        always().fit(X, lambda indices: [y[i] for i in indices]),
+        single,
+        told,
+    ]
+    for clf in learners:
+        assert {int(name) for name in clf.classes_} == wanted
+        assert {int(name) for name in clf.predict(X)} <= wanted
+        clf.save(tmp_path / "m")
+        assert load(tmp_path / "m").classes_.tolist() == clf.classes_.tolist()
+        right = [int(a) == int(b) for a, b in zip(clf.predict(X), y, strict=True)]
+        assert clf.score(X, y) == np.mean(right)
+    assert learners[0].n_updates_ == learners[1].n_updates_
+
+
+@pytest.mark.plain
+def test_fractions_and_infinities_beside_large_numbers_are_no_labels():
+    for odd in (0.5, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"continuous|NaN or infinity"):
+            plain().fit(X[:3], [2**63 + 1, odd, 2])

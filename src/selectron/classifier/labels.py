@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from selectron.loop import UNKNOWN
 from selectron.numeric.arrays import Codes, Vector
 
+EXACT = 2.0**53  # up to here every whole number is a float of its own
+
 
 class Labels:
     """Of two classes the first is -1, the second +1; of more, each has its number from 0 on.
@@ -121,8 +123,8 @@ def read_labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     column = np.asarray(y)
-    if column.dtype.kind in "US" and not hasattr(y, "dtype") and column.ndim == 1:
-        column = _as_array(list(y))  # 1 beside "a" would have become "1"
+    if column.dtype.kind in "USf" and not hasattr(y, "dtype") and column.ndim == 1:
+        column = _as_array(list(y), column)  # 1 beside "a" would have become "1"
     if column.ndim == 2 and column.shape[1] == 1:
         import warnings  # noqa: PLC0415
 
@@ -174,13 +176,33 @@ def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
         return _as_array(list(dict.fromkeys(labels.tolist())))
 
 
-def _as_array(labels: list[Any]) -> NDArray[Any]:
-    array = np.array(labels)
+def _as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return labels as an array, by default numpy's, in which those that differ still do."""
+    array = np.array(labels) if array is None else array
+    if array.ndim == 1 and array.dtype.kind == "f" and _rounded(labels, array):
+        return _exact(labels)
     if array.ndim != 1 or (
         array.dtype.kind in "US" and not all(isinstance(x, str) for x in labels)
     ):
         array = np.empty(len(labels), object)
         array[:] = labels
+    return array
+
+
+def _rounded(labels: list[Any], array: NDArray[Any]) -> bool:
+    """Tell whether numpy, which makes floats of 2**63 beside 1, has changed whole numbers."""
+    large = np.flatnonzero(np.abs(array) >= EXACT)
+    whole = any(isinstance(labels[t], int | np.integer) for t in large)
+    return whole and bool((array == np.round(array)).all() and np.isfinite(array).all())
+
+
+def _exact(labels: list[Any]) -> NDArray[Any]:
+    """Return whole numbers as they are: unsigned ones of 64 bits, or Python's own."""
+    listed = [plain(label) for label in labels]
+    if all(isinstance(label, int) and 0 <= label < 2**64 for label in listed):
+        return np.array(listed, np.uint64)
+    array = np.empty(len(listed), object)
+    array[:] = listed
     return array
 
 
