@@ -294,3 +294,14 @@ def test_fractions_and_infinities_beside_large_numbers_are_no_labels():
     for odd in (0.5, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"continuous|NaN or infinity"):
             plain().fit(X[:3], [2**63 + 1, odd, 2])
+
+
+@pytest.mark.plain
+def test_labels_that_are_no_single_values_are_refused_by_every_door():
+    for y in ([{}, {}, {}], [1, {}, "a"]):
+        clf = SelectiveClassifier(Perceptron(), Always())
+        for door in (clf.fit, clf.partial_fit):
+            with pytest.raises(ValueError, match="a label must be a single value"):
+                door(X[:3], y)
+        with pytest.raises(ValueError, match="a label must be a single value"):
+            plain().fit(X[:3], [1, 2, 1], classes=y)

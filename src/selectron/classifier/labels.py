@@ -89,8 +89,7 @@ class Labels:
     def code(self, label: Any) -> float:
         """Return the number of one label; a new class joins unless the classes are fixed."""
         label = plain(label)
-        if not isinstance(label, Hashable):
-            raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
+        _check_single(label)
         code = self.codes_by_name.get(label)
         if code is not None:
             return code
@@ -173,7 +172,10 @@ def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
     try:
         return np.unique(labels)
     except TypeError:
-        return _as_array(list(dict.fromkeys(labels.tolist())))
+        listed = labels.tolist()
+        for label in listed:
+            _check_single(label)
+        return _as_array(list(dict.fromkeys(listed)))
 
 
 def _as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -204,6 +206,11 @@ def _exact(labels: list[Any]) -> NDArray[Any]:
     array = np.empty(len(listed), object)
     array[:] = listed
     return array
+
+
+def _check_single(label: Any) -> None:
+    if not isinstance(label, Hashable):
+        raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
 
 
 def plain(label: Any) -> Any:
