@@ -8,7 +8,7 @@ from selectron.classifier.machine import Machine
 from selectron.classifier.tickets import Tickets
 from selectron.queries import Always, Margin
 from selectron.scalings import Centred
-from selectron.updates import Perceptron
+from selectron.updates import Ballseptron, Perceptron, PNorm
 
 pytestmark = pytest.mark.plain
 
@@ -109,3 +109,17 @@ def test_a_file_has_the_parameters_that_the_run_began_with(later, tmp_path):
     clf.partial_fit(X, y)
     assert loaded.n_asked_ == clf.n_asked_
     np.testing.assert_array_equal(loaded.coef_, clf.coef_)
+
+
+@pytest.mark.parametrize("update", [Perceptron(), Ballseptron(r=0.1), PNorm(p=3.0)])
+def test_answers_of_which_one_is_refused_are_not_learnt(update):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = X[:, 0] > 0
+    clf = SelectiveClassifier(update, Always(), random_state=0).fit(X[:50], y[:50])
+    answer = clf.ask(X[50:53] * 1e155)
+    before, waiting = memory_of(clf), dict(clf._run.tickets.waiting)
+    with pytest.raises(ValueError, match="not finite"):
+        clf.tell(answer.tickets, ~answer.labels)
+    assert memory_of(clf) == before
+    assert clf._run.tickets.waiting == waiting
+    assert clf._run.tickets.answers == 0

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.batch import Given, learn_batch, refusal, whole_or_not
+from selectron.classifier.batch import Given, learn_batch, refusal, tame, whole_or_not
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.machine import Machine, Snapshot, Stop
@@ -23,13 +23,13 @@ SILENT = Log.of(0)
 
 
 class Checkpoint(NamedTuple):
-    """What a refused batch of unknown classes must not have changed."""
+    """What a refused batch of unknown classes, or of answers, must not have changed."""
 
     machine: Machine
     snapshot: Snapshot
     classes: Any
     memory: Memory
-    waiting: dict[int, Question]
+    tickets: dict[str, Any]  # its fields
 
 
 class Ask(NamedTuple):
@@ -99,12 +99,23 @@ class Run:
             self.machine.overlook(self.tickets.n_overdue)
 
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
-        """Learn answers to questions; all tickets and labels are checked before any is learnt."""
+        """Learn answers to questions, all or none: tickets and labels are checked before."""
         labels = self.labels.copy()
+        wild = False
         for ticket, label in answers:
-            self.tickets.question(ticket)
+            question = self.tickets.question(ticket)
             labels.code(label)
+            wild |= question is not None and not tame(question.rows(self.machine.d))
         self._check_room(labels)
+        before = self.checkpoint() if wild else None  # others cannot be refused any more
+        try:
+            return self._learn_answers(answers)
+        except ValueError:
+            if before is not None:
+                self.back_to(before)
+            raise
+
+    def _learn_answers(self, answers: list[tuple[Any, Any]]) -> int:
         learnt = 0
         for ticket, label in answers:
             question = self.tickets.waiting.get(int(ticket))
@@ -208,13 +219,14 @@ class Run:
             machine.snapshot(),
             self.labels.classes,
             self.memory.copy(),
-            tickets.waiting.copy(),
+            vars(tickets) | {"waiting": tickets.waiting.copy()},
         )
 
     def back_to(self, before: Checkpoint) -> None:
         self.machine, self.memory = before.machine, before.memory
         self.machine.restore(before.snapshot)
-        self.labels.classes, self.tickets.waiting = before.classes, before.waiting
+        self.labels.classes = before.classes
+        vars(self.tickets).update(before.tickets)
 
     def _check_room(self, labels: Labels) -> None:
         """Refuse a third class before anything changes if the update rule knows only two."""
