@@ -60,8 +60,9 @@ def learn_batch(
 def whole_or_not(machine: Machine, rows: Rows, labels: Codes) -> Iterator[None]:
     """Put the state back if anything within fails, be it a row or Ctrl-C.
 
-    Numbers are checked while they are read, and a copy of the state is taken before; where the
-    state is larger than the batch, the batch is looked through first instead.
+    Numbers are checked while they are read, and a copy of the state is taken before. Where the
+    state is larger than the batch, the batch is looked through first instead: a copy would cost
+    more than the work, and only Ctrl-C in the midst of it is not undone.
     """
     sure = machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows)
     before = None if sure else machine.snapshot()

@@ -107,7 +107,7 @@ class Run:
             labels.code(label)
             wild |= question is not None and not tame(question.rows(self.machine.d))
         self._check_room(labels)
-        before = self.checkpoint() if wild else None  # others cannot be refused any more
+        before = self.checkpoint() if wild else None  # others overflow with huge weights only
         try:
             return self._learn_answers(answers)
         except ValueError:
