@@ -5,10 +5,10 @@ import pytest
 from numba import njit
 
 from selectron.numeric.ahead import call_ahead
-from selectron.numeric.lanes import gather_dot, lane_dot, lane_sum, largest
+from selectron.numeric.lanes import fresh_dot, gather_dot, lane_dot, lane_sum, largest
 from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
 
-LENGTHS = [*range(20), 31, 32, 33, 100]
+LENGTHS = [*range(20), 31, 32, 33, 63, 64, 65, 100, 147]
 FLOATS = (np.float64, np.float32)
 
 
@@ -19,6 +19,11 @@ def numbers(n, dtype=np.float64, seed=0):
 @njit
 def compiled_dot(x, w):
     return lane_dot(x, w)
+
+
+@njit
+def compiled_fresh_dot(x, w):
+    return fresh_dot(x, w)
 
 
 @njit
@@ -52,7 +57,7 @@ def compiled_ahead(values):
 def test_inner_products_and_sums(left, right):
     for n in LENGTHS:
         x, w = numbers(n, left), numbers(n, right, seed=1)
-        assert compiled_dot(x, w) == lane_dot(x, w)
+        assert compiled_dot(x, w) == compiled_fresh_dot(x, w) == lane_dot(x, w)
         assert compiled_sum(x) == lane_sum(x)
         np.testing.assert_allclose(lane_sum(x), x.sum(), rtol=1e-5, atol=1e-5)
 
@@ -61,9 +66,9 @@ def test_inner_products_and_sums(left, right):
 @pytest.mark.parametrize("right", FLOATS)
 def test_gathered_inner_products(left, right):
     for n in LENGTHS:
-        columns = np.random.default_rng(n).permutation(120)[:n].astype(np.uint32)
-        x, w = numbers(n, left), numbers(120, right, seed=1)
-        w[np.setdiff1d(np.arange(120), columns)] = np.inf  # not to be touched
+        columns = np.random.default_rng(n).permutation(160)[:n].astype(np.uint32)
+        x, w = numbers(n, left), numbers(160, right, seed=1)
+        w[np.setdiff1d(np.arange(160), columns)] = np.inf  # not to be touched
         assert compiled_gather(x, columns, w) == gather_dot(x, columns, w)
         np.testing.assert_allclose(gather_dot(x, columns, w), x @ w[columns], rtol=1e-4, atol=1e-4)
 

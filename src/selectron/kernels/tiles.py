@@ -16,7 +16,7 @@ from numba.extending import intrinsic, overload
 
 from selectron.dispatch import INLINE, helper
 from selectron.kernels.fused import fused
-from selectron.numeric.ahead import CACHE_LINE, emit_hint_at
+from selectron.numeric.ahead import CACHE_LINE, LEVEL_1, emit_hint_at
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.lane_loop import INDEX, spread
 
@@ -129,7 +129,7 @@ def _emit_sums(
         place = builder.gep(panel, [builder.mul(loop.index, ir.Constant(INDEX, PANEL))])
         for offset in range(0, PANEL, CACHE_LINE * 8 // kinds[0].bitwidth):
             later = ir.Constant(INDEX, AHEAD * PANEL + offset)
-            emit_hint_at(builder, builder.gep(place, [later]))
+            emit_hint_at(builder, builder.gep(place, [later]), LEVEL_1)
         place = builder.bitcast(place, vector.as_pointer())
         s = builder.load(place, align=kinds[0].bitwidth // 8)
         start = builder.gep(sheaf, [builder.mul(loop.index, ir.Constant(INDEX, len(targets)))])

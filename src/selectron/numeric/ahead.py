@@ -14,14 +14,21 @@ from numba.extending import intrinsic, overload
 from selectron.dispatch import INLINE
 from selectron.numeric.arrays import Indices, Vector
 
-DISTANCE = 512  # entries: two to four kilobytes
+DISTANCE = 1024  # entries: four to eight kilobytes
 CACHE_LINE = 64  # bytes
 
-_READ, _KEEP, _DATA = 0, 3, 1
+# Where a hint brings a line to. Few lines can be on their way to level 1 at a time: those from
+# memory are better called to level 2, which is near enough.
+LEVEL_1, LEVEL_2 = 3, 2
+
+_READ, _DATA = 0, 1
 
 
 def call_ahead(entries: Vector | Indices) -> None:
-    """Hint that as many entries will be read soon, DISTANCE further on."""
+    """Hint that as many entries will be read soon, DISTANCE further on.
+
+    For rows that other loops than `fresh_dot` read first.
+    """
 
 
 @overload(call_ahead, strict=False, jit_options=INLINE)
@@ -29,25 +36,31 @@ def _compiled_call_ahead(entries: Any) -> Any:
     step = CACHE_LINE * 8 // entries.dtype.bitwidth
 
     def call(entries):  # type: ignore[no-untyped-def]
-        for k in range(DISTANCE, DISTANCE + len(entries), step):
-            _emit_hint(entries, k)
+        for k in range(0, len(entries), step):
+            _hint(entries, k)
 
     return call
 
 
 @intrinsic
-def _emit_hint(typing_context: Any, entries: Any, k: Any) -> Any:
+def _hint(typing_context: Any, entries: Any, k: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(entries)(context, builder, args[0])
-        emit_hint_at(builder, builder.gep(array.data, [args[1]]))
+        emit_hint(builder, array.data, args[1])
         return context.get_dummy_value()
 
     return types.void(entries, k), generate
 
 
-def emit_hint_at(builder: Any, place: Any) -> None:
-    """Emit the hint that this place of memory will be read soon."""
+def emit_hint(builder: Any, data: Any, position: Any) -> None:
+    """Emit the hint that what lies DISTANCE entries behind this one will be read soon."""
+    far = builder.add(position, ir.Constant(position.type, DISTANCE))
+    emit_hint_at(builder, builder.gep(data, [far]), LEVEL_2)
+
+
+def emit_hint_at(builder: Any, place: Any, level: int) -> None:
+    """Emit the hint that this place of memory will be read soon, and shall be in this cache."""
     flag, place = ir.IntType(32), builder.bitcast(place, cgutils.voidptr_t)
     kind = ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag])
     hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    builder.call(hint, [place, *(ir.Constant(flag, n) for n in (_READ, _KEEP, _DATA))])
+    builder.call(hint, [place, *(ir.Constant(flag, n) for n in (_READ, level, _DATA))])

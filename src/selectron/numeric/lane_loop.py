@@ -15,6 +15,7 @@ class LaneLoop:
     """
 
     lanes = 8
+    stride = 1  # blocks a step: more are faster from memory, slower for short rows
     nothing: Any = 0.0
 
     def __init__(self, context: Any, builder: Any, length: Any, wide: Any) -> None:
@@ -34,22 +35,37 @@ class LaneLoop:
 
     def emit(self) -> Any:
         builder, n = self.builder, self.length
-        main = builder.and_(n, ir.Constant(INDEX, -self.lanes))
         start = ir.Constant(self.vector, [self.nothing] * self.lanes)
         running = cgutils.alloca_once_value(builder, start)
-        self._loop(main, lambda i: self._take(running, i, None))
+        main: Any = ir.Constant(INDEX, 0)
+        for stride in dict.fromkeys((self.stride, 1)):
+            main = self._steps(running, main, stride)
         with builder.if_then(builder.icmp_unsigned("!=", main, n)):
             self._take(running, main, self._rest(main))
         return self._tree(builder.load(running))
+
+    def _steps(self, running: Any, start: Any, stride: int) -> Any:
+        """Take all whole steps of so many blocks; return where they end."""
+        step = stride * self.lanes
+        stop = self.builder.and_(self.length, ir.Constant(INDEX, -step))
+
+        def take(position: Any) -> None:
+            for offset in range(0, step, self.lanes):
+                at = self.builder.add(position, ir.Constant(INDEX, offset))
+                self._take(running, at, None)
+
+        self._loop(start, stop, step, take)
+        return stop
 
     def _take(self, running: Any, position: Any, mask: Any) -> None:
         block = self.block(position, mask)
         self.builder.store(self.combine(self.builder.load(running), block), running)
 
-    def _loop(self, stop: Any, body: Any) -> None:
-        """Step through the row; not unrolled: a short row would spend its time in remainders."""
+    def _loop(self, start: Any, stop: Any, step: int, body: Any) -> None:
+        """Step through the row; LLVM shall not unroll: a short row would be all remainders."""
         builder, module = self.builder, self.builder.module
-        position = cgutils.alloca_once_value(builder, ir.Constant(INDEX, 0))
+        position = cgutils.alloca_once(builder, INDEX)
+        builder.store(start, position)
         test, block, end = (
             builder.append_basic_block(f"lanes.{n}") for n in ("test", "body", "end")
         )
@@ -59,7 +75,7 @@ class LaneLoop:
         builder.cbranch(builder.icmp_unsigned("<", i, stop), block, end)
         builder.position_at_end(block)
         body(i)
-        builder.store(builder.add(i, ir.Constant(INDEX, self.lanes)), position)
+        builder.store(builder.add(i, ir.Constant(INDEX, step)), position)
         back = builder.branch(test)
         rolled = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
         loop = module.add_metadata([rolled])

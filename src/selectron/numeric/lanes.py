@@ -10,6 +10,7 @@ import numpy as np
 from numba.extending import intrinsic, overload
 
 from selectron.dispatch import INLINE
+from selectron.numeric.ahead import emit_hint
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.lane_loop import LaneLoop, Operand
 
@@ -19,6 +20,11 @@ LANES = LaneLoop.lanes
 def lane_dot(x: Vector, w: Vector) -> Any:
     """Sum x_i w_i: entry i into lane i mod 8, then the lanes as a tree."""
     return lane_sum(x * w)
+
+
+def fresh_dot(x: Vector, w: Vector) -> Any:
+    """Return the same sum of an x that comes from memory, and call the rows behind it."""
+    return lane_dot(x, w)
 
 
 def lane_sum(x: Vector) -> Any:
@@ -48,6 +54,11 @@ def _compiled_lane_dot(x: Any, w: Any) -> Any:
     return lambda x, w: _emit_lane_dot(x, w)
 
 
+@overload(fresh_dot, strict=False, jit_options=INLINE)
+def _compiled_fresh_dot(x: Any, w: Any) -> Any:
+    return lambda x, w: _emit_fresh_dot(x, w)
+
+
 @overload(lane_sum, strict=False, jit_options=INLINE)
 def _compiled_lane_sum(x: Any) -> Any:
     return lambda x: _emit_lane_sum(x)
@@ -72,6 +83,12 @@ def _emit_lane_sum(typing_context: Any, x: Any) -> Any:
 def _emit_lane_dot(typing_context: Any, x: Any, w: Any) -> Any:
     wide = _wider(x, w)
     return wide(x, w), _generator(_Sum, (x, w), wide)
+
+
+@intrinsic
+def _emit_fresh_dot(typing_context: Any, x: Any, w: Any) -> Any:
+    wide = _wider(x, w)
+    return wide(x, w), _generator(_FreshSum, (x, w), wide)
 
 
 @intrinsic
@@ -111,6 +128,14 @@ class _Sum(_OverArrays):
     def block(self, position: Any, mask: Any) -> Any:
         factors = [self.widen(operand.load(position, mask)) for operand in self.operands]
         return self.builder.fmul(*factors) if len(factors) == 2 else factors[0]
+
+
+class _FreshSum(_Sum):
+    stride = 8
+
+    def block(self, position: Any, mask: Any) -> Any:
+        emit_hint(self.builder, self.operands[0].data, position)
+        return super().block(position, mask)
 
 
 class _GatheredSum(_OverArrays):

@@ -7,7 +7,7 @@ import numpy as np
 from selectron.dispatch import Verb
 from selectron.numeric.ahead import call_ahead
 from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import gather_dot, lane_dot, largest
+from selectron.numeric.lanes import fresh_dot, gather_dot, lane_dot, largest
 
 
 class DenseRow(NamedTuple):
@@ -84,9 +84,7 @@ def entry_index(x: Row, k: int) -> int:
 
 @row.of(Dense)
 def dense_row(X: Dense, t: int) -> DenseRow:
-    values = X.values[t]
-    call_ahead(values)
-    return DenseRow(values)
+    return DenseRow(X.values[t])
 
 
 @row.of(Csr)
@@ -111,7 +109,7 @@ def sparse_sound(X: Csr, t: int) -> bool:
 
 @dot.of(DenseRow)
 def dense_dot(x: DenseRow, w: Vector) -> float:
-    return np.float64(lane_dot(x.values, w))
+    return np.float64(fresh_dot(x.values, w))
 
 
 @dot.of(SparseRow)
