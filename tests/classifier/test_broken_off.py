@@ -1,14 +1,16 @@
 """Runs that are broken off: by Ctrl-C, by a row that is refused, by an oracle that fails."""
 
+import signal
+
 import numpy as np
 import pytest
 
-from selectron import SelectiveClassifier, load
+from selectron import SelectiveClassifier, load, loop
 from selectron.classifier.machine import Machine
 from selectron.classifier.tickets import Tickets
 from selectron.queries import Always, Margin
 from selectron.scalings import Centred
-from selectron.updates import Ballseptron, Perceptron, PNorm
+from selectron.updates import Ballseptron, Perceptron, PNorm, Ridge
 
 pytestmark = pytest.mark.plain
 
@@ -47,6 +49,31 @@ def test_a_batch_that_is_broken_off_leaves_nothing(door, owner, step, monkeypatc
         clf.partial_fit(X, y) if door == "partial_fit" else clf.ask(X)
     assert memory_of(clf) == before
     assert clf._run.tickets.waiting == waiting
+
+
+@pytest.mark.parametrize("door", ["partial_fit", "ask"])
+def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((80, 40))
+    y = X[:, 0] > 0
+    clf, twin = (
+        SelectiveClassifier(Ridge(), Margin(b=0.5), random_state=0).fit(X[:50], y[:50])
+        for _ in range(2)
+    )
+    kernel = loop.compiled_pass(clf._run.machine.bodies)
+
+    def interrupted(*args):
+        outcome = kernel(*args)
+        signal.raise_signal(signal.SIGINT)  # heard before the outcome has a name
+        return outcome
+
+    monkeypatch.setattr("selectron.classifier.machine.compiled_pass", lambda _: interrupted)
+    usual = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        clf.partial_fit(X[50:], y[50:]) if door == "partial_fit" else clf.ask(X[50:])
+    assert signal.getsignal(signal.SIGINT) is usual
+    monkeypatch.undo()
+    twin.partial_fit(X[50:], y[50:]) if door == "partial_fit" else twin.ask(X[50:])
+    assert memory_of(clf) == memory_of(twin)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

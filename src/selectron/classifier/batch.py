@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.inputs import all_finite, outside, part, row_values, shape
-from selectron.classifier.labels import some
+from selectron.classifier.interrupts import heard_afterwards
+from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Stop
 from selectron.loop import (
     DONE,
@@ -32,7 +33,7 @@ class Given(NamedTuple):
     """The labels as the user gave them, for messages."""
 
     y: Any
-    classes: Any
+    labels: Labels
 
 
 def learn_batch(
@@ -49,8 +50,8 @@ def learn_batch(
         stop = machine.run(rows, labels, log=log, teach=teach)
         if stop.status == LABEL_UNKNOWN and given is not None:
             raise ValueError(
-                f"unknown label {given.y[stop.position]!s} in row {stop.position} of y: the "
-                f"classes are {some(given.classes)}"
+                f"unknown label {given.y[stop.position]!s} in row {stop.position} of y: "
+                f"{given.labels.remedy}"
             )
         if stop.status != DONE:
             raise refusal(machine, rows, stop)
@@ -62,15 +63,17 @@ def whole_or_not(machine: Machine, rows: Rows, labels: Codes) -> Iterator[None]:
 
     Numbers are checked while they are read, and a copy of the state is taken before. Where the
     state is larger than the batch, the batch is looked through first instead: a copy would cost
-    more than the work, and only Ctrl-C in the midst of it is not undone.
+    more than the work. Such a batch is learnt to its end before a Ctrl-C is heard.
     """
-    sure = machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows)
-    before = None if sure else machine.snapshot()
+    if machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows):
+        with heard_afterwards():
+            yield
+        return
+    before = machine.snapshot()
     try:
         yield
     except BaseException:
-        if before is not None:
-            machine.restore(before)
+        machine.restore(before)
         raise
 
 

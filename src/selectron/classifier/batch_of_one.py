@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from selectron.classifier.inputs import row_values
-from selectron.classifier.labels import read_labels
+from selectron.classifier.label_arrays import read_labels
 from selectron.classifier.one_row import OneRow
 from selectron.classifier.row_forms import Bench, Form
 from selectron.classifier.run import NO_FORECASTS, Ask, Run

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from selectron.classifier.answers import paired
 from selectron.classifier.hypothesis import Hypothesis
 from selectron.classifier.inputs import read_rows, shape
+from selectron.classifier.label_arrays import read_labels
 from selectron.classifier.label_sets import names_of, several_a_row
-from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.classifier.labels import Labels
 from selectron.classifier.lifecycle import AnyRun
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Rules
@@ -137,9 +138,9 @@ class SelectiveClassifier(Hypothesis):
         if several:
             run: AnyRun = self._begin_several(rows, names_of(y, classes), n)
         else:
-            if classes is None and not callable(y):
-                classes = found_classes(labels_given)
-            run = self._begin(rows, Labels(classes), n)
+            found = classes is None and not callable(y)
+            labels = Labels.found_in(labels_given) if found else Labels(classes)
+            run = self._begin(rows, labels, n)
         return self._teach(run, X, rows, labels_given)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.classifier.labels import Labels, plain, some
+from selectron.classifier.label_arrays import plain, some
+from selectron.classifier.labels import Labels
 
 Flags = NDArray[np.bool_]
 SETS = (list, tuple, set, frozenset)

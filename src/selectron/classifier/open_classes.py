@@ -39,7 +39,7 @@ def learn_open(run: Any, rows: Rows, y: Any, log: Log) -> None:
     codes = run.labels.codes(y)
     log = Log.of_questions(len(codes)) if run.remembers and not log.kept else log
     if (codes != UNKNOWN).all():
-        learn_batch(run.machine, rows, codes, log, given=Given(y, run.labels.classes))
+        learn_batch(run.machine, rows, codes, log, given=Given(y, run.labels))
         run.remember_asked(rows, codes, log)
         return
     before = run.checkpoint()

@@ -1,5 +1,6 @@
 """scikit-learn's conventions for parameters and tags, without importing it: that costs seconds."""
 
+from functools import cache
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -10,6 +11,7 @@ class Parameters:
     MANY_CLASSES: ClassVar[bool] = True
 
     @classmethod
+    @cache
     def _parameter_names(cls) -> list[str]:
         return [name for name in signature(cls.__init__).parameters if name != "self"]
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from selectron.classifier.batch import Given, learn_batch, refusal, tame, whole_or_not
 from selectron.classifier.inputs import shape
-from selectron.classifier.labels import Labels, read_labels
+from selectron.classifier.label_arrays import read_labels
+from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Snapshot, Stop
 from selectron.classifier.memory import Memory
 from selectron.classifier.open_classes import consult, learn_open
@@ -76,7 +77,7 @@ class Run:
         elif self.labels.open:
             learn_open(self, rows, y, log)
         else:
-            given = Given(y, self.labels.classes)
+            given = Given(y, self.labels)
             learn_batch(self.machine, rows, self.labels.codes(y), log, given=given)
 
     def ask(self, rows: Rows) -> Ask:

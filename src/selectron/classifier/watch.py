@@ -6,7 +6,8 @@ from typing import Any
 from selectron.classifier.batch import parts, pauses
 from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.inputs import read_rows, shape
-from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.classifier.label_arrays import read_labels
+from selectron.classifier.labels import Labels
 from selectron.loop import Log
 from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Rows
@@ -30,7 +31,7 @@ def watched_fit(
     rows = read_rows(X, owner=type(learner).__name__)
     n = shape(rows)[0]
     column = read_labels(y, n)
-    labels = Labels(found_classes(column))
+    labels = Labels.found_in(column)
     codes = labels.codes(column)
     run = learner._begin(rows, labels, n)
     log = run.machine.log(n)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.batch import pauses
 from selectron.classifier.inputs import part, read_rows, shape
-from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.classifier.label_arrays import read_labels
+from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine
 from selectron.loop import Log
 from selectron.numeric.arrays import Codes
@@ -95,7 +96,7 @@ def first_passage(
     copy = SelectiveClassifier(**{**learner.get_params(), "random_state": seed})
     rows, judged = read_rows(X), read_rows(test[0])
     column = read_labels(y, shape(rows)[0])
-    labels = Labels(found_classes(column))
+    labels = Labels.found_in(column)
     wanted = labels.codes(read_labels(test[1], shape(judged)[0]))
     machine = copy._begin(rows, labels, shape(rows)[0]).machine
     asked: list[int] = []

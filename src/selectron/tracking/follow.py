@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from selectron.classifier.batch import learn_batch
 from selectron.classifier.inputs import read_rows, shape
-from selectron.classifier.labels import Labels, found_classes, read_labels
+from selectron.classifier.label_arrays import read_labels
+from selectron.classifier.labels import Labels
 from selectron.loop import Log
 from selectron.numeric.arrays import Matrix, Vector
 from selectron.tracking.estimator import TrackingClassifier
@@ -93,7 +94,7 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
     rows = read_rows(X, owner=type(tracker).__name__)
     n = shape(rows)[0]
     column = read_labels(y, n)
-    labels = Labels(found_classes(column)).only_two()
+    labels = Labels.found_in(column).only_two()
     signs = labels.codes(column)
     run, log = copy._begin(rows, labels, n), Log.of(n)
     machine: Any = run.machine

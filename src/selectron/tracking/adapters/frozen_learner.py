@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from selectron.classifier.labels import Labels, plain, some
+from selectron.classifier.label_arrays import plain, some
+from selectron.classifier.labels import Labels
 from selectron.numeric.arrays import Matrix, Vector
 
 
