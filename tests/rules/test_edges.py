@@ -5,10 +5,12 @@ Streams of random rows never get there, so twins and theorems cannot tell.
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from selectron import SelectiveClassifier
 from selectron.numeric.rows import DenseRow, SparseRow
 from selectron.protocol import Forecast, glance, hypothesis, learn, observe
-from selectron.queries import Halving
+from selectron.queries import Always, Halving
 from selectron.updates import Ballseptron, Perceptron, PNorm, Reflection, Winnow
 
 RIGHT = DenseRow(np.array([1.0, 0.0]))
@@ -63,3 +65,18 @@ def test_weights_that_shrink_keep_their_sum():
     row = SparseRow(np.array([30.0, 31.0, 32.0]), np.arange(3, dtype=np.uint32))
     state = learn(state, row, -1.0, MISTAKE)
     np.testing.assert_allclose(state.total, state.positive.sum() + state.negative.sum(), 1e-12)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("size", [1e3, 1e10, 1e60])
+def test_winnow_outlasts_rows_of_any_size(balanced, sparse, size):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5)) * size
+    y = rng.random(60) < 0.5
+    update = Winnow(eta=50.0, balanced=balanced)
+    rows = csr_array(X) if sparse else X
+    clf = SelectiveClassifier(update, Always(), random_state=0).fit(rows, y)
+    assert np.isfinite(clf.coef_).all()
+    assert np.abs(clf.coef_).sum() <= 1.0 + 1e-9

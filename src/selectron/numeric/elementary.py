@@ -20,7 +20,7 @@ LN2_HIGH = 6.93147180369123816490e-01  # 33 bits of log 2: its product with an e
 LN2_LOW = 1.90821492927058770002e-10
 ROUNDER = 6755399441055744.0  # 1.5 × 2⁵²: adding it leaves the nearest integer in the low bits
 ROUNDER_BITS = 4843621399236968448
-MODEST = 700.0
+MODEST = 500.0  # of a weight as large as 1e60 the product is still a number
 LARGEST, SMALLEST = 709.782712893384, -745.1332191019412  # beyond: infinity, zero
 ROOT_HALF_BITS = 4604544271217802189  # of √½, where the mantissas of `logarithm` begin
 EXPONENT_BITS = -4503599627370496  # sign and exponent: all but the last 52 bits
@@ -80,12 +80,12 @@ def exponential(x: float) -> float:
 
 @helper
 def modest_exponential(x: float) -> float:
-    """Return eˣ within 1 ulp for |x| ≤ 700, and e^±700 beyond: less work than `exponential`.
+    """Return eˣ within 1 ulp for |x| ≤ 500, and e^±500 beyond: less work than `exponential`.
 
     Examples
     --------
     >>> print(modest_exponential(2.0), modest_exponential(0.0), modest_exponential(1e6))
-    7.38905609893065 1.0 1.0142320547350045e+304
+    7.38905609893065 1.0 1.4035922178528375e+217
     """
     inside = np.float64(MODEST if x > MODEST else (-MODEST if x < -MODEST else x))
     shifted = np.float64(inside * LOG2_E + ROUNDER)

@@ -105,9 +105,13 @@ def tilt_sparse(x: SparseRow, rate: float, update: WinnowState) -> float:
 
 
 @helper
-def rescale(update: WinnowState, factor: float) -> float:
-    """Bring the weights back to sum one, but for rounding; return their sum."""
+def rescale(update: WinnowState) -> float:
+    """Bring the weights back to sum one, but for rounding; return their sum.
+
+    A sum that was kept up to date may have lost all its digits, so it is taken anew.
+    """
     positive, negative = update.positive, update.negative
+    factor = 1.0 / np.float64(lane_sum(positive) + lane_sum(negative))
     for i in range(len(positive)):
         positive[i] = max(positive[i] * factor, LEAST_WEIGHT)
     for i in range(len(negative)):
@@ -121,9 +125,9 @@ def winnow_learn(update: WinnowState, x: Row, y: float, forecast: Forecast) -> W
     if y * forecast.margin > 0.0:
         return update
     total = tilt(x, update.eta * y, update)
-    # A sum that shrank a thousandfold has lost digits: it is taken anew.
+    # A sum that shrank a thousandfold has lost digits.
     if not (LEAST_SUM < total < MOST_SUM) or total < 1e-3 * update.total:
-        total = rescale(update, 1.0 / max(total, LEAST_WEIGHT))
+        total = rescale(update)
     return update._replace(total=total, n_updates=update.n_updates + 1)
 
 
