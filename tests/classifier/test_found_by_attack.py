@@ -305,3 +305,25 @@ def test_labels_that_are_no_single_values_are_refused_by_every_door():
                 door(X[:3], y)
         with pytest.raises(ValueError, match="a label must be a single value"):
             plain().fit(X[:3], [1, 2, 1], classes=y)
+
+
+def test_masked_numbers_and_labels_are_refused():
+    hidden = np.ma.masked_array(X, mask=np.zeros(X.shape, bool))
+    shown = plain().fit(hidden, TWO)
+    np.testing.assert_array_equal(shown.coef_, plain().fit(X, TWO).coef_)
+    hidden[3, 1] = np.ma.masked
+    with pytest.raises(ValueError, match="X has masked entries"):
+        plain().fit(hidden, TWO)
+    labels = np.ma.masked_array(TWO, mask=np.arange(N) == 7)
+    with pytest.raises(ValueError, match="y has masked labels"):
+        plain().fit(X, labels)
+
+
+def test_several_labels_a_row_name_the_row_that_is_refused():
+    flags = np.column_stack([X[:, 0] > 0, X[:, 1] > 0])
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    clf = SelectiveClassifier(Reflection(), Always(), random_state=0).fit(rows, flags)
+    broken = rows.copy()
+    broken[4] = 0.0
+    with pytest.raises(ValueError, match="row 4 of X has norm 0"):
+        clf.ask(broken)

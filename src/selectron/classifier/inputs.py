@@ -171,6 +171,10 @@ def _columns(indices: Any) -> Indices:
 def _validated(X: Any, owner: str) -> Any:
     from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
 
+    if np.ma.is_masked(X):
+        raise ValueError(
+            "X has masked entries: fill them in with X.filled(...), or drop their rows"
+        )
     return check_array(
         X,
         accept_sparse="csr",

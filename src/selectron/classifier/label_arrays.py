@@ -13,6 +13,8 @@ def read_labels(y: Any, n: int) -> NDArray[Any]:
     """Return y as a plain column of n labels."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if type(y) is not np.ndarray and np.ma.is_masked(y):
+        raise ValueError("y has masked labels: pass one for every row, or an oracle to ask")
     column = np.asarray(y)
     if column.dtype.kind in "USf" and not hasattr(y, "dtype") and column.ndim == 1:
         column = as_array(list(y), column)  # 1 beside "a" would have become "1"

@@ -64,7 +64,7 @@ class MultilabelRun:
         with self._all_or_nothing():
             for t in range(n):
                 row = part(rows, t, t + 1)
-                told[t], odds[t] = self._look(row)
+                told[t], odds[t] = self._look(rows, t)
                 asked[t] = self._coin() < odds[t]
                 self._go_on(row, asked=bool(asked[t]), flags=None)
         self.tickets.just_asked = None
@@ -103,7 +103,7 @@ class MultilabelRun:
         """Teach one row that nobody asked about."""
         vet(self.machine, rows)
         flags = read_sets([labels], 1, self.labels)[0]
-        self._look(rows)
+        self._look(rows, 0)
         self._go_on(rows, asked=True, flags=flags)
         self.tickets.just_asked = None
 
@@ -138,22 +138,23 @@ class MultilabelRun:
     def _pass(self, rows: Rows, flags_of: Callable[[int], Flags]) -> None:
         for t in range(shape(rows)[0]):
             row = part(rows, t, t + 1)
-            _, odds = self._look(row)
+            _, odds = self._look(rows, t)
             asked = self._coin() < odds
             self._go_on(row, asked=asked, flags=flags_of(t) if asked else None)
 
     def _coin(self) -> float:
         return float(coins(self.machine.seed, self.machine.n_seen, 1)[0])
 
-    def _look(self, row: Rows) -> tuple[Matrix, float]:
+    def _look(self, rows: Rows, t: int) -> tuple[Matrix, float]:
         """Return the forecast of each learner and the largest odds, before any label is needed."""
+        row = part(rows, t, t + 1)
         told, odds = np.zeros((len(self.machines), 4)), 0.0
         for k, machine in enumerate(self.machines):
             log = machine.log(1)
             machine.next_coin = ASKED
             stop = machine.run(row, NO_LABEL, log=log)
             if stop.status != LABEL_NEEDED:
-                raise refusal(machine, row, stop)
+                raise refusal(machine, rows, stop._replace(position=t))
             told[k], odds = log.forecasts[0], max(odds, float(log.probabilities[0]))
         return told, odds
 
