@@ -9,7 +9,7 @@ import pytest
 
 from selectron import SelectiveClassifier, load
 from selectron.queries import Always, Auto, Balanced, Budget, Margin, Uniform
-from selectron.updates import Perceptron, Ridge
+from selectron.updates import Arow, Perceptron, Ridge
 
 QUERIES = [Auto(), Balanced(), Margin(b=0.05), Uniform(rate=0.02), Always()]
 UPDATES = [Perceptron(), Ridge(), None]
@@ -128,3 +128,22 @@ def test_wrong_budgets(wrong, message):
 def test_a_budget_of_a_budget():
     with pytest.raises(TypeError, match="must be a query rule"):
         Budget(Budget(total=3), total=5)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("update", [Ridge(), Arow(r=1.0)])
+@pytest.mark.parametrize(
+    "query", [Budget(rate=0.1), Budget(Balanced(), total=40, horizon=600), Budget(total=20)]
+)
+def test_a_silent_pass_asks_what_single_rows_ask(update, query):
+    """A pass that nobody writes down makes few forecasts exact; thresholds must not notice."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((600, 9))
+    y = (X @ rng.standard_normal(9) + 0.5 * rng.standard_normal(600) > 0).tolist()
+    silent, single = (SelectiveClassifier(update, query, random_state=5) for _ in range(2))
+    silent.partial_fit(X, y)
+    for x, label in zip(X, y, strict=True):
+        if single.ask_one(x).asked:
+            single.learn_one(x, label)
+    assert silent.n_asked_ == single.n_asked_
+    np.testing.assert_array_equal(silent.decision_function(X), single.decision_function(X))

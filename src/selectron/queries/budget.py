@@ -159,10 +159,12 @@ def budget_regard(query: BudgetState, x: Row) -> BudgetState:
 
 @ask_probability.of(BudgetState)
 def budget_probability(query: BudgetState, x: Row, forecast: Forecast) -> float:
-    if left(query) < 1.0:
-        return 0.0
-    odds = ask_probability(query.rule, x, forecast)
     share = pace(query)
+    if share > 0.0 and query.threshold == 0.0 and not forecast.exact:
+        return 1.0  # this row sets the threshold
+    odds = ask_probability(query.rule, x, forecast)
+    if left(query) < 1.0:  # the rule may move on by what it would have asked, if that is exact
+        return 0.0 if forecast.exact else float(odds)
     late = query.rate > 0.0 and left(query) >= MOST_BEHIND
     if share >= 1.0 or late:
         return 1.0
