@@ -8,7 +8,7 @@ import pytest
 from selectron import SelectiveClassifier, load, loop
 from selectron.classifier.machine import Machine
 from selectron.classifier.tickets import Tickets
-from selectron.queries import Always, Margin
+from selectron.queries import Always, Balanced, Margin
 from selectron.scalings import Centred
 from selectron.updates import Ballseptron, Perceptron, PNorm, Ridge
 
@@ -73,6 +73,54 @@ def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is usual
     monkeypatch.undo()
     twin.partial_fit(X[50:], y[50:]) if door == "partial_fit" else twin.ask(X[50:])
+    assert memory_of(clf) == memory_of(twin)
+
+
+@pytest.mark.parametrize("call", range(1, 7))
+def test_answers_paid_for_are_counted_whenever_ctrl_c_comes(call, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((120, 4))
+    y = X[:, 0] > 0
+    clf, twin = (SelectiveClassifier(Ridge(), Balanced(), random_state=0) for _ in range(2))
+    for learner in (clf, twin):
+        learner.partial_fit(X[:50], y[:50], classes=[False, True])
+    kernel, calls = loop.compiled_pass(clf._run.machine.bodies), []
+
+    def interrupted(*args):
+        outcome = kernel(*args)
+        calls.append(1)
+        if len(calls) == call:
+            signal.raise_signal(signal.SIGINT)
+        return outcome
+
+    monkeypatch.setattr("selectron.classifier.machine.compiled_pass", lambda _: interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clf.partial_fit(X[50:], lambda t: y[50 + t])
+    monkeypatch.undo()
+    clf.partial_fit(X[clf.n_seen_ :], y[clf.n_seen_ :])
+    twin.partial_fit(X[50:], y[50:])
+    assert memory_of(clf) == memory_of(twin)
+
+
+def test_an_answer_is_no_longer_waited_for_when_ctrl_c_comes(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((52, 4))
+    y = X[:, 0] > 0
+    clf, twin = (SelectiveClassifier(Ridge(), Always(), random_state=0) for _ in range(2))
+    for learner in (clf, twin):
+        learner.partial_fit(X[:50], y[:50])
+    tickets = clf.ask(X[50:]).tickets
+    twin.tell(twin.ask(X[50:]).tickets, y[50:])
+    lesson = Machine.lesson
+
+    def interrupted(*args, **options):
+        status = lesson(*args, **options)
+        signal.raise_signal(signal.SIGINT)
+        return status
+
+    monkeypatch.setattr(Machine, "lesson", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clf.tell(tickets, y[50:])
+    monkeypatch.undo()
+    assert not clf._run.tickets.waiting
     assert memory_of(clf) == memory_of(twin)
 
 

@@ -125,6 +125,12 @@ def test_wrong_budgets(wrong, message):
         Budget(**wrong)
 
 
+@pytest.mark.parametrize("name", ["rate", "total"])
+def test_a_budget_is_a_number(name):
+    with pytest.raises(TypeError, match=f"{name} must be a number, got {name}='a'"):
+        Budget(**{name: "a"})
+
+
 def test_a_budget_of_a_budget():
     with pytest.raises(TypeError, match="must be a query rule"):
         Budget(Budget(total=3), total=5)

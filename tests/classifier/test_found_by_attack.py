@@ -314,6 +314,9 @@ def test_masked_numbers_and_labels_are_refused():
     hidden[3, 1] = np.ma.masked
     with pytest.raises(ValueError, match="X has masked entries"):
         plain().fit(hidden, TWO)
+    for door in (shown.predict_one, shown.ask_one, lambda x: shown.learn_one(x, "a")):
+        with pytest.raises(ValueError, match="X has masked entries"):
+            door(hidden[3])
     labels = np.ma.masked_array(TWO, mask=np.arange(N) == 7)
     with pytest.raises(ValueError, match="y has masked labels"):
         plain().fit(X, labels)
@@ -327,3 +330,27 @@ def test_several_labels_a_row_name_the_row_that_is_refused():
     broken[4] = 0.0
     with pytest.raises(ValueError, match="row 4 of X has norm 0"):
         clf.ask(broken)
+
+
+@pytest.mark.parametrize("unit", ["ns", "s", "D"])
+@pytest.mark.parametrize("door", ["fit", "partial_fit"])
+def test_moments_in_time_stay_what_they_are(unit, door):
+    early, late, never = (np.datetime64(t, unit) for t in ("2020-01-01", "2021-01-01", "NaT"))
+    y = np.where(X[:, 0] > 0, early, late)
+    clf = getattr(plain(), door)(X, y).partial_fit(X[:1], y[:1])
+    clf.learn_one(X[0], y[0])
+    assert clf.classes_.dtype == y.dtype
+    assert clf.score(X, y) > 0.8
+    assert clf.predict_one(X[0]) in (early, late)
+    y[3] = never
+    with pytest.raises(ValueError, match="NaN or None"):
+        plain().fit(X, y)
+
+
+def test_a_tuple_is_no_label():
+    y = np.empty(N, object)
+    y[:] = TWO
+    y[5] = ("a", "b")
+    for wrong in (lambda: plain().fit(X, y), lambda: plain().partial_fit(X, y, classes=y[:6])):
+        with pytest.raises(ValueError, match="a label must be a single value"):
+            wrong()

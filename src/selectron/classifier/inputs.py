@@ -168,13 +168,17 @@ def _columns(indices: Any) -> Indices:
     return np.where(beyond, BEYOND, indices).astype(np.uint32)
 
 
-def _validated(X: Any, owner: str) -> Any:
-    from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
-
+def refuse_masked(X: Any) -> None:
     if np.ma.is_masked(X):
         raise ValueError(
             "X has masked entries: fill them in with X.filled(...), or drop their rows"
         )
+
+
+def _validated(X: Any, owner: str) -> Any:
+    from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
+
+    refuse_masked(X)
     return check_array(
         X,
         accept_sparse="csr",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+TIMES = "mM"  # numpy's kinds of moments and of spans between them
 EXACT = 2.0**53  # up to here every whole number is a float of its own
 
 
@@ -46,18 +47,23 @@ def found_classes(y: NDArray[Any]) -> NDArray[Any]:
         if not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity: every label must be a class")
         raise ValueError("Unknown label type: continuous. Labels must be classes, not numbers")
-    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+    if y.dtype.kind in "OmM" and any(label is None or label != label for label in y):
         raise ValueError("Input y contains NaN or None: every label must be a class")
+    for label in y if y.dtype.kind == "O" else ():
+        check_single(label)
     return _sorted(y)
 
 
 def distinct(classes: Iterable[Any]) -> NDArray[Any]:
-    listed = classes if isinstance(classes, np.ndarray) else as_array(list(classes))
-    if any(label is None or label != label for label in listed.tolist()):
-        raise ValueError(f"classes={listed.tolist()!r} has None or NaN in it: name classes only")
-    found = _sorted(listed)
-    if len(found) < len(listed):
-        raise ValueError(f"classes={listed.tolist()!r} names a class twice: name each once")
+    names = list(classes)
+    for label in names:
+        check_single(label)
+    named = classes if isinstance(classes, np.ndarray) else as_array(names)
+    if any(label is None or label != label for label in listed(named)):
+        raise ValueError(f"classes={listed(named)!r} has None or NaN in it: name classes only")
+    found = _sorted(named)
+    if len(found) < len(named):
+        raise ValueError(f"classes={listed(named)!r} names a class twice: name each once")
     return found
 
 
@@ -66,10 +72,7 @@ def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
     try:
         return np.unique(labels)
     except TypeError:
-        listed = labels.tolist()
-        for label in listed:
-            check_single(label)
-        return as_array(list(dict.fromkeys(listed)))
+        return as_array(list(dict.fromkeys(labels.tolist())))
 
 
 def as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -80,8 +83,7 @@ def as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[An
     if array.ndim != 1 or (
         array.dtype.kind in "US" and not all(isinstance(x, str) for x in labels)
     ):
-        array = np.empty(len(labels), object)
-        array[:] = labels
+        return _objects(labels)
     return array
 
 
@@ -94,21 +96,32 @@ def _rounded(labels: list[Any], array: NDArray[Any]) -> bool:
 
 def _exact(labels: list[Any]) -> NDArray[Any]:
     """Return whole numbers as they are: unsigned ones of 64 bits, or Python's own."""
-    listed = [plain(label) for label in labels]
-    if all(isinstance(label, int) and 0 <= label < 2**64 for label in listed):
-        return np.array(listed, np.uint64)
-    array = np.empty(len(listed), object)
-    array[:] = listed
+    own = [plain(label) for label in labels]
+    if all(isinstance(label, int) and 0 <= label < 2**64 for label in own):
+        return np.array(own, np.uint64)
+    return _objects(own)
+
+
+def _objects(labels: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(labels), object)
+    for k, label in enumerate(labels):
+        array[k] = label
     return array
 
 
 def check_single(label: Any) -> None:
-    if not isinstance(label, Hashable):
+    if isinstance(label, tuple) or not isinstance(label, Hashable):
         raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
 
 
 def plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+    """Return a label as Python's own value; a moment in time would become a number by that."""
+    own = isinstance(label, np.generic) and label.dtype.kind not in TIMES
+    return label.item() if own else label
+
+
+def listed(classes: NDArray[Any]) -> list[Any]:
+    return list(classes) if classes.dtype.kind in TIMES else classes.tolist()
 
 
 def some(classes: NDArray[Any]) -> str:

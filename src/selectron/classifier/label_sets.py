@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.classifier.label_arrays import plain, some
+from selectron.classifier.label_arrays import listed, plain, some
 from selectron.classifier.labels import Labels
 
 Flags = NDArray[np.bool_]
@@ -52,21 +52,21 @@ def read_sets(y: Any, n: int, names: Labels) -> Flags:
 
 def _flags(labels: Any, names: Labels) -> Flags:
     """Return the labels of one row as flags; they come as flags already, or as a set."""
-    listed = names.classes.tolist()
+    known = listed(names.classes)
     if not isinstance(labels, SETS):
         flags = np.asarray(labels)
-        if flags.shape != (len(listed),) or not np.isin(flags, (0, 1)).all():
+        if flags.shape != (len(known),) or not np.isin(flags, (0, 1)).all():
             raise ValueError(
-                f"the labels of a row are a list of them, or {len(listed)} flags; got {labels!r}"
+                f"the labels of a row are a list of them, or {len(known)} flags; got {labels!r}"
             )
         return flags.astype(bool)
     for label in labels:
-        if plain(label) not in listed:
+        if plain(label) not in known:
             raise ValueError(
                 f"unknown label {label!r}: the labels are {some(names.classes)}; name all of them "
                 "with classes= at the first call"
             )
-    return np.isin(np.arange(len(listed)), [listed.index(plain(label)) for label in labels])
+    return np.isin(np.arange(len(known)), [known.index(plain(label)) for label in labels])
 
 
 def _matrix(y: Any) -> NDArray[Any]:

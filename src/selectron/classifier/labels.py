@@ -11,6 +11,7 @@ from selectron.classifier.label_arrays import (
     check_single,
     distinct,
     found_classes,
+    listed,
     plain,
     some,
 )
@@ -47,13 +48,13 @@ class Labels:
     @classes.setter
     def classes(self, classes: NDArray[Any]) -> None:
         self._classes = classes
-        listed = list(classes)
-        self.many = len(listed) > 2
+        names = tuple(classes)
+        self.many = len(names) > 2
         # For one row at a time: the names by side of the margin or by number, the codes by name.
-        self.names_by_side = tuple(listed) if self.many or not listed else (listed[0], listed[-1])
-        codes = [float(k) for k in range(len(listed))] if self.many else [-1.0, 1.0]
+        self.names_by_side = names if self.many or not names else (names[0], names[-1])
+        codes = [float(k) for k in range(len(names))] if self.many else [-1.0, 1.0]
         self._see_whether_open()
-        self.codes_by_name: dict[Any, float] = dict(zip(classes.tolist(), codes, strict=False))
+        self.codes_by_name: dict[Any, float] = dict(zip(listed(classes), codes, strict=False))
 
     @property
     def remedy(self) -> str:
@@ -122,7 +123,7 @@ class Labels:
             )
         if not self.open and (self.most is None or len(self.classes) == self.most):
             raise ValueError(f"unknown label {label!r}: {self.remedy}")
-        self.classes = as_array([*self.classes.tolist(), label])
+        self.classes = as_array([*listed(self.classes), label])
         return self.codes_by_name[label]
 
     def names(self, sides: Vector) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.inputs import n_bytes, part, sealed, shape
+from selectron.classifier.interrupts import heard_afterwards
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.rules import Rules, Wishes, choose_rules, has_many_form
 from selectron.forecasts import MANY, TWO
@@ -154,28 +155,21 @@ class Machine:
                 stop = min(stop, start + ledger.stretch())
             tossed, joined = self._toss(origin + start, room[: stop - start])
             piece = self._page(log, start, stop)
-            moved, status, n_asked = kernel(
-                self.learner,
-                self.numbers,
-                stretch,
-                labels[start:stop],
-                tossed,
-                piece,
-                absorbed - start,
-                pause,
-                teach,
-            )
-            position = start + moved
-            self.n_seen = origin + position
-            self.n_asked += int(n_asked)
-            if ledger is not None:
-                known = labels[start:position] if teach else None
-                ledger.enter(piece.part(0, moved), known, joined_at=joined)
-                if position < stop:
-                    self.drawn_at = float(piece.probabilities[moved])
-                    ledger.wait()
-                log.asked[start:position] = piece.asked[:moved][: len(log.asked)]
-        self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
+            told = labels[start:stop]
+            state = self.learner, self.numbers, stretch, told, tossed, piece
+            with heard_afterwards():  # or what the kernel has learnt would not be counted
+                moved, status, n_asked = kernel(*state, absorbed - start, pause, teach)
+                position = start + moved
+                self.n_seen = origin + position
+                self.n_asked += int(n_asked)
+                self.waits = status in (LABEL_NEEDED, LABEL_UNKNOWN)
+                if ledger is not None:
+                    known = labels[start:position] if teach else None
+                    ledger.enter(piece.part(0, moved), known, joined_at=joined)
+                    if position < stop:
+                        self.drawn_at = float(piece.probabilities[moved])
+                        ledger.wait()
+                    log.asked[start:position] = piece.asked[:moved][: len(log.asked)]
         return Stop(position, status)
 
     def _toss(self, round_: int, room: Vector) -> tuple[Vector, float | None]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.inputs import check_pointers, row_values
+from selectron.classifier.inputs import check_pointers, refuse_masked, row_values
 from selectron.classifier.run import Run
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import Csr, Rows
@@ -89,6 +89,8 @@ def _dense(x: Any, d: int, dtype: Any) -> Vector:
 
 def _in_order(x: Any, dtype: Any) -> Any:
     """Return an array that is no subclass, contiguous and aligned."""
+    if isinstance(x, np.ma.MaskedArray):
+        refuse_masked(x)
     array = np.ascontiguousarray(x, dtype)
     return array if array.flags.aligned else array.copy()
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from selectron.classifier.batch import Given, learn_batch, refusal, tame, whole_or_not
 from selectron.classifier.inputs import shape
+from selectron.classifier.interrupts import heard_afterwards
 from selectron.classifier.label_arrays import read_labels
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine, Snapshot, Stop
@@ -110,7 +111,8 @@ class Run:
         self._check_room(labels)
         before = self.checkpoint() if wild else None  # others overflow with huge weights only
         try:
-            return self._learn_answers(answers)
+            with heard_afterwards():  # or what is learnt would still be waited for
+                return self._learn_answers(answers)
         except ValueError:
             if before is not None:
                 self.back_to(before)

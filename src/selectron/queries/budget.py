@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import floor, isfinite
+from numbers import Real
 from typing import Any, NamedTuple
 
 from selectron.dispatch import helper
@@ -76,15 +77,21 @@ class Budget(QueryRule):
         if sum(given) != 1 or (self.cost is None) != (self.per_label is None):
             raise ValueError("Budget: give one of total=, rate=, or cost= with per_label=")
         for name in ("total", "horizon", "rate", "cost", "per_label"):
-            value = getattr(self, name)
-            if value is not None and not (isfinite(value) and value > 0):
-                raise ValueError(f"Budget: {name} must be positive, got {name}={value!r}")
+            self._check(name, whole=name in ("total", "horizon"))
         if self.rate is not None and (self.rate > 1.0 or self.horizon is not None):
             raise ValueError("Budget: rate must lie in (0, 1], and has no horizon")
-        for name in ("total", "horizon"):
-            value = getattr(self, name)
-            if value is not None and value != int(value):
-                raise ValueError(f"Budget: {name} must be a whole number, got {name}={value!r}")
+
+    def _check(self, name: str, *, whole: bool) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"Budget: {name} must be a number, got {name}={value!r}")
+        number = float(value)
+        if not (isfinite(number) and number > 0.0):
+            raise ValueError(f"Budget: {name} must be positive, got {name}={value!r}")
+        if whole and not number.is_integer():
+            raise ValueError(f"Budget: {name} must be a whole number, got {name}={value!r}")
 
     @property
     def labels(self) -> float:
@@ -163,8 +170,8 @@ def budget_probability(query: BudgetState, x: Row, forecast: Forecast) -> float:
     if share > 0.0 and query.threshold == 0.0 and not forecast.exact:
         return 1.0  # this row sets the threshold
     odds = ask_probability(query.rule, x, forecast)
-    if left(query) < 1.0:  # the rule may move on by what it would have asked, if that is exact
-        return 0.0 if forecast.exact else float(odds)
+    if left(query) < 1.0:  # a rule that is sure to ask may be waiting for an exact forecast
+        return 0.0 if forecast.exact or odds < 1.0 else 1.0
     late = query.rate > 0.0 and left(query) >= MOST_BEHIND
     if share >= 1.0 or late:
         return 1.0
