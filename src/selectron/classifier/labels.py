@@ -92,8 +92,10 @@ class Labels:
     def codes(self, y: NDArray[Any]) -> Codes:
         """Return the number of every label as the loop knows it, or that of an unknown one."""
         if y.dtype == bool and self.classes.tolist() == [False, True]:
-            doubled: Codes = y.view(np.int8) << 1
-            return doubled - np.int8(1)
+            ones = y.view(np.int8)
+            signs: Codes = ones - np.int8(1)
+            signs += ones  # numpy adds many at a time, and shifts or chooses one by one
+            return signs
         if self.many:
             numbers = np.full(len(y), UNKNOWN, np.int32)
             for k, label in enumerate(self.classes):
