@@ -152,6 +152,20 @@ def test_damaged_sparse_matrices_do_not_crash():
     unchanged(clf, "damaged", lambda: clf.partial_fit(negative, Y[:5]))
 
 
+def test_sparse_rows_have_places_of_32_bits():
+    """A column from 2³¹ on would be read as a place before the weights."""
+    wide = csr_array((np.ones(1), np.array([2**31 + 5]), np.array([0, 1])), (1, 2**31 + 6))
+    clf = SelectiveClassifier(Perceptron(), Always())
+    for call in (
+        lambda: clf.fit(wide, ["a"], classes=["a", "b"]),
+        lambda: clf.partial_fit(wide, ["a"], classes=["a", "b"]),
+        lambda: clf.ask_one(wide),
+        lambda: clf.learn_one(wide, "a"),
+    ):
+        with pytest.raises(ValueError, match=r"2,147,483,654 columns.*hash"):
+            call()
+
+
 def test_unsorted_columns_are_put_in_order():
     shuffled = csr_array(X)
     for t in range(len(X)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from selectron.numeric.elementary import exponential, logarithm
+from selectron.numeric.elementary import exponential, logarithm, opposite_exponentials
 
 
 @njit(error_model="numpy")
@@ -19,6 +19,18 @@ def exponentials(x, out):
 def logarithms(x, out):
     for i in range(len(x)):
         out[i] = logarithm(x[i])
+
+
+@njit(error_model="numpy")
+def raised(x, out):
+    for i in range(len(x)):
+        out[i], _ = opposite_exponentials(x[i])
+
+
+@njit(error_model="numpy")
+def lowered(x, out):
+    for i in range(len(x)):
+        _, out[i] = opposite_exponentials(-x[i])
 
 
 def compiled(kernel, x):
@@ -35,6 +47,7 @@ RNG = np.random.default_rng(0)
 ARGUMENTS = np.concatenate(
     [RNG.uniform(-708, 709.7, 4000), RNG.uniform(-1, 1, 4000), RNG.uniform(-1e-8, 1e-8, 100)]
 )
+MODEST = ARGUMENTS[np.abs(ARGUMENTS) <= 500]
 POSITIVE = np.concatenate(
     [
         np.exp(RNG.uniform(-708, 709, 4000)),
@@ -58,13 +71,25 @@ def test_both_are_within_one_ulp_of_the_truth():
     truth = np.exp(ARGUMENTS.astype(np.longdouble))
     error = np.abs(compiled(exponentials, ARGUMENTS) - truth) / np.spacing(truth.astype(float))
     assert error.max() < 1
+    truth = np.exp(MODEST.astype(np.longdouble))
+    for kernel in (raised, lowered):
+        error = np.abs(compiled(kernel, MODEST) - truth) / np.spacing(truth.astype(float))
+        assert error.max() < 1
     truth = np.log(POSITIVE.astype(np.longdouble))
     error = np.abs(compiled(logarithms, POSITIVE) - truth)
     assert (error / np.spacing(np.abs(truth).astype(float))).max() < 1
 
 
+def test_opposite_exponentials_end_at_500():
+    for x, end in ((500.5, 500.0), (1e9, 500.0), (-1e9, -500.0)):
+        assert opposite_exponentials(x) == opposite_exponentials(end)
+    assert opposite_exponentials(0.0) == (1.0, 1.0)  # entries that are 0 change no weight
+
+
 def test_python_and_compiled_agree_to_the_bit():
     some, positive = ARGUMENTS[::9], POSITIVE[::9]
+    assert [opposite_exponentials(x)[0] for x in some] == compiled(raised, some).tolist()
+    assert [opposite_exponentials(-x)[1] for x in some] == compiled(lowered, some).tolist()
     assert [exponential(x) for x in some] == compiled(exponentials, some).tolist()
     assert [logarithm(x) for x in positive] == compiled(logarithms, positive).tolist()
 

@@ -43,7 +43,7 @@ def compiled_largest(columns):
 
 @njit(error_model="numpy")
 def compiled_tilt(values, rate, positive, negative, difference):
-    tilt_entries(values, rate, positive, negative, difference)
+    return tilt_entries(values, rate, positive, negative, difference)
 
 
 @njit
@@ -90,9 +90,11 @@ def test_tilting(dtype, balanced, rate):
         weights = np.abs(numbers(3 * n, seed=2)).reshape(3, n)
         weights[2] = weights[0] - weights[1]
         plain, fast = weights.copy(), weights.copy()
+        sums = []
         for body, (up, down, difference) in ((tilt_entries, plain), (compiled_tilt, fast)):
-            body(values, rate, up, down if balanced else down[:0], difference)
+            sums.append(body(values, rate, up, down if balanced else down[:0], difference))
         np.testing.assert_array_equal(fast, plain)
+        assert sums[0] == sums[1] == lane_sum(plain[0]) + (lane_sum(plain[1]) if balanced else 0.0)
         assert (plain[0] >= LEAST_WEIGHT).all()
         if abs(rate) < 5:
             np.testing.assert_allclose(plain[0], weights[0] * np.exp(rate * values), rtol=1e-6)

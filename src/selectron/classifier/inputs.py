@@ -13,6 +13,7 @@ from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
 BEYOND = 2**32 - 1
+MOST_COLUMNS = 2**31 - 1  # gathers of the CPU take their places as signed numbers of 32 bits
 POINTED = ("csr", "csc", "bsr")  # the formats of scipy that have an indptr
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -146,6 +147,11 @@ def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
     check_pointers(X)
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0 or X.dtype.kind not in "fiub":
         X = _validated(X, owner)
+    if X.shape[1] > MOST_COLUMNS:
+        raise ValueError(
+            f"X has {X.shape[1]:,} columns and sparse rows can have {MOST_COLUMNS:,}: hash the "
+            "features into fewer"
+        )
     if X.format != "csr":
         X = X.tocsr()
     if not X.has_canonical_format:  # scipy looks once a matrix and remembers

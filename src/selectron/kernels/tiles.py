@@ -18,7 +18,7 @@ from selectron.dispatch import INLINE, helper
 from selectron.kernels.fused import fused
 from selectron.numeric.ahead import CACHE_LINE, LEVEL_1, emit_hint_at
 from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lane_loop import INDEX, spread
+from selectron.numeric.operands import INDEX, spread
 
 PANEL = 32
 SHEAF = {64: 6, 32: 12}  # rows, by bits of a number: 24 of the 32 vector registers hold sums

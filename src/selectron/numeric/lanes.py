@@ -10,9 +10,9 @@ import numpy as np
 from numba.extending import intrinsic, overload
 
 from selectron.dispatch import INLINE
-from selectron.numeric.ahead import emit_hint
+from selectron.numeric.ahead import emit_hint, is_far_sighted
 from selectron.numeric.arrays import Indices, Vector
-from selectron.numeric.lane_loop import LaneLoop, Operand
+from selectron.numeric.lane_loop import LaneLoop, OverArrays
 
 LANES = LaneLoop.lanes
 
@@ -106,50 +106,47 @@ def _wider(x: Any, w: Any) -> Any:
     return x.dtype if x.dtype.bitwidth >= w.dtype.bitwidth else w.dtype
 
 
-def _generator(loop: type["_OverArrays"], kinds: tuple[Any, ...], wide: Any) -> Any:
+def _generator(loop: type[OverArrays], kinds: tuple[Any, ...], wide: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return loop(context, builder, kinds, args, wide).emit()
+        (found,) = loop(context, builder, kinds, args, wide).emit()
+        return found
 
     return generate
 
 
-class _OverArrays(LaneLoop):
-    def __init__(self, context: Any, builder: Any, kinds: Any, arrays: Any, wide: Any) -> None:
-        self.operands = [
-            Operand(context, builder, kind, array, self.lanes)
-            for kind, array in zip(kinds, arrays, strict=True)
-        ]
-        super().__init__(context, builder, self.operands[0].length, wide)
-
-
-class _Sum(_OverArrays):
+class _Sum(OverArrays):
     """The sum of the products of one or two arrays."""
 
-    def block(self, position: Any, mask: Any) -> Any:
+    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
         factors = [self.widen(operand.load(position, mask)) for operand in self.operands]
-        return self.builder.fmul(*factors) if len(factors) == 2 else factors[0]
+        return (self.builder.fmul(*factors) if len(factors) == 2 else factors[0],)
 
 
 class _FreshSum(_Sum):
     stride = 8
 
-    def block(self, position: Any, mask: Any) -> Any:
-        emit_hint(self.builder, self.operands[0].data, position)
-        return super().block(position, mask)
+    def __init__(self, context: Any, *rest: Any) -> None:
+        super().__init__(context, *rest)
+        self.hints = not is_far_sighted(context)
+
+    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+        if self.hints:
+            emit_hint(self.builder, self.operands[0].data, position)
+        return super().blocks(position, mask)
 
 
-class _GatheredSum(_OverArrays):
-    def block(self, position: Any, mask: Any) -> Any:
+class _GatheredSum(OverArrays):
+    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
         values, columns, w = self.operands
         gathered = w.gather(columns.load(position, mask), mask)
-        return self.builder.fmul(self.widen(values.load(position, mask)), self.widen(gathered))
+        return (self.builder.fmul(self.widen(values.load(position, mask)), self.widen(gathered)),)
 
 
-class _Maximum(_OverArrays):
+class _Maximum(OverArrays):
     lanes, nothing = 16, 0
 
-    def block(self, position: Any, mask: Any) -> Any:
-        return self.operands[0].load(position, mask)
+    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+        return (self.operands[0].load(position, mask),)
 
     def combine(self, running: Any, block: Any) -> Any:
         return self.builder.select(self.builder.icmp_unsigned(">", block, running), block, running)

@@ -1,17 +1,19 @@
 """Multiply weights by exponentials, eight at a time.
 
-Winnow's step is all exponentials and divisions, and the compiler would take them one by one: it
+Winnow's step is all exponentials, and the compiler would take them one by one: it
 cannot know that the arrays do not overlap. So the vectors are written down, as in `lanes`; every
-lane does what the plain loop does to one entry, in the same order.
+lane does what the plain loop does to one entry, in the same order. The weights are summed up on the
+way.
 """
 
 from typing import Any
 
 import numpy as np
-from numba.core import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from selectron.dispatch import INLINE, helper
+from selectron.dispatch import INLINE
+from selectron.numeric.ahead import emit_hints_behind
 from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import (
     LN2_HIGH,
@@ -19,23 +21,32 @@ from selectron.numeric.elementary import (
     LOG2_E,
     MODEST,
     ROUNDER,
-    ROUNDER_BITS,
-    modest_exponential,
-    taylor_tail,
+    even_tail,
+    odd_tail,
+    opposite_exponentials,
 )
-from selectron.numeric.vectors import LANES, Lanes, block, keep
+from selectron.numeric.lane_loop import OverArrays
+from selectron.numeric.lanes import lane_sum
+from selectron.numeric.vectors import Lanes
 
 LEAST_WEIGHT = 1e-290  # above the slow subnormal numbers; a weight of exactly 0 could never return
 
 
 def tilt_entries(
     values: Vector, rate: float, positive: Vector, negative: Vector, difference: Vector
-) -> None:
-    """Multiply positive[i] by exp(rate x_i), divide negative[i] by it; note their difference.
+) -> Any:
+    """Multiply positive[i] by exp(rate x_i), negative[i] by its inverse; note their difference.
 
     Weights do not fall below LEAST_WEIGHT. `negative` may be empty: then there is one side only.
+    Return the sum of all weights.
     """
-    _tilt_plainly(values, rate, positive, negative, difference, 0)
+    for i in np.flatnonzero(values):
+        up, down = opposite_exponentials(rate * np.float64(values[i]))
+        positive[i] = max(positive[i] * up, LEAST_WEIGHT)
+        if len(negative) > 0:
+            negative[i] = max(negative[i] * down, LEAST_WEIGHT)
+            difference[i] = positive[i] - negative[i]
+    return lane_sum(positive) + lane_sum(negative)
 
 
 @overload(tilt_entries, strict=False, jit_options=INLINE)
@@ -43,82 +54,88 @@ def _compiled_tilt_entries(
     values: Any, rate: Any, positive: Any, negative: Any, difference: Any
 ) -> Any:
     def tilt(values, rate, positive, negative, difference):  # type: ignore[no-untyped-def]
-        main = len(values) - len(values) % LANES
         if len(negative) == 0:
-            for start in range(0, main, LANES):
-                _emit_one_side(values, rate, positive, start)
-        else:
-            for start in range(0, main, LANES):
-                _emit_both_sides(values, rate, positive, negative, difference, start)
-        _tilt_plainly(values, rate, positive, negative, difference, main)
+            return _emit_one_side(values, rate, positive)
+        return _emit_both_sides(values, rate, positive, negative, difference)
 
     return tilt
 
 
-@helper
-def _tilt_plainly(
-    values: Vector,
-    rate: float,
-    positive: Vector,
-    negative: Vector,
-    difference: Vector,
-    start: int,
-) -> None:
-    for i in range(start, len(values)):
-        if values[i] != 0.0:
-            factor = modest_exponential(rate * np.float64(values[i]))
-            up = max(positive[i] * factor, LEAST_WEIGHT)
-            positive[i] = up
-            if len(negative) > 0:
-                down = max(negative[i] / factor, LEAST_WEIGHT)
-                negative[i] = down
-                difference[i] = up - down
-
-
-def lane_exponential(x: Lanes) -> Lanes:
-    """Do what `modest_exponential` does, in every lane."""
-    inside = x.at_most(MODEST).at_least(-MODEST)
-    shifted = inside * LOG2_E + ROUNDER
-    k = shifted - ROUNDER
-    r = (inside - k * LN2_HIGH) - k * LN2_LOW
-    series: Any = r  # the same body serves numbers and lanes
-    return (1.0 + (r + r * r * taylor_tail(series))) * shifted.as_power_of_two(1023 - ROUNDER_BITS)
-
-
 @intrinsic
-def _emit_one_side(typing_context: Any, values: Any, rate: Any, positive: Any, start: Any) -> Any:
+def _emit_one_side(typing_context: Any, values: Any, rate: Any, positive: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        x = block(context, builder, values, args[0], args[3])
-        with builder.if_then(x.any_nonzero()):
-            factor = lane_exponential(x * args[1])
-            up = block(context, builder, positive, args[2], args[3]) * factor
-            keep(context, builder, positive, args[2], args[3], up.at_least(LEAST_WEIGHT))
-        return context.get_dummy_value()
+        x, rate, up = args
+        loop = _OneSide(context, builder, (values, positive), (x, up), positive.dtype)
+        (total,) = loop.at(rate).emit()
+        return total
 
-    return types.void(values, rate, positive, start), generate
+    return positive.dtype(values, rate, positive), generate
 
 
 @intrinsic
 def _emit_both_sides(
-    typing_context: Any,
-    values: Any,
-    rate: Any,
-    positive: Any,
-    negative: Any,
-    difference: Any,
-    start: Any,
+    typing_context: Any, values: Any, rate: Any, positive: Any, negative: Any, difference: Any
 ) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        at = args[5]
-        x = block(context, builder, values, args[0], at)
-        with builder.if_then(x.any_nonzero()):
-            factor = lane_exponential(x * args[1])
-            up = block(context, builder, positive, args[2], at) * factor
-            down = block(context, builder, negative, args[3], at) / factor
-            up, down = up.at_least(LEAST_WEIGHT), down.at_least(LEAST_WEIGHT)
-            keep(context, builder, positive, args[2], at, up)
-            keep(context, builder, negative, args[3], at, down)
-            keep(context, builder, difference, args[4], at, up - down)
-        return context.get_dummy_value()
+    kinds = values, positive, negative, difference
 
-    return types.void(values, rate, positive, negative, difference, start), generate
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        x, rate, *weights = args
+        loop = _BothSides(context, builder, kinds, (x, *weights), positive.dtype)
+        return builder.fadd(*loop.at(rate).emit())
+
+    return positive.dtype(values, rate, positive, negative, difference), generate
+
+
+class _OneSide(OverArrays):
+    """The weights are multiplied; blocks of rows that are all zeros are left alone."""
+
+    def at(self, rate: Any) -> "_OneSide":
+        self.rate = rate
+        return self
+
+    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+        values, *weights = self.operands
+        emit_hints_behind(self.builder, values, position)
+        x = Lanes(self.builder, self.widen(values.load(position, mask)))
+        now = [weight.load(position, mask) for weight in weights[: self.n_sums]]
+        after = [cgutils.alloca_once_value(self.builder, each) for each in now]
+        with self.builder.if_then(x.any_nonzero()):
+            factors = lane_exponentials(x * self.rate)
+            tilted = [
+                (Lanes(self.builder, each) * factor).at_least(LEAST_WEIGHT)
+                for each, factor in zip(now, factors, strict=False)
+            ]
+            for weight, lanes in zip(weights, [*tilted, *self.noted(*tilted)], strict=True):
+                weight.store(lanes.value, position, mask)
+            for each, lanes in zip(after, tilted, strict=True):
+                self.builder.store(lanes.value, each)
+        return tuple(self._within(self.builder.load(each), mask) for each in after)
+
+    def noted(self, *tilted: Lanes) -> list[Lanes]:
+        """Return what else is written down."""
+        return []
+
+    def _within(self, lanes: Any, mask: Any) -> Any:
+        zeros = self.operands[1].zeros
+        return lanes if mask is None else self.builder.select(mask, lanes, zeros)
+
+
+class _BothSides(_OneSide):
+    n_sums = 2
+
+    def noted(self, *tilted: Lanes) -> list[Lanes]:
+        up, down = tilted
+        return [up - down]
+
+
+def lane_exponentials(x: Lanes) -> tuple[Lanes, Lanes]:
+    """Do what `opposite_exponentials` does, in every lane."""
+    inside = x.at_most(MODEST).at_least(-MODEST)
+    shifted = inside * LOG2_E + ROUNDER
+    k = shifted - ROUNDER
+    r = (inside - k * LN2_HIGH) - k * LN2_LOW
+    square: Any = r * r  # the same bodies serve numbers and lanes
+    fourth = square * square
+    even, odd = square * even_tail(square, fourth), r * square * odd_tail(square, fourth)
+    up, down = 1.0 + (r + (even + odd)), 1.0 + ((even - odd) - r)
+    return up.raised(shifted), down.lowered(shifted)

@@ -1,14 +1,12 @@
-"""Eight doubles at once, written like numbers: arithmetic for kernels that emit their own code."""
+"""Several doubles at once, written like numbers, for kernels that emit their own code."""
 
 from typing import Any
 
 from llvmlite import ir
 
-from selectron.numeric.lane_loop import Operand, spread
+from selectron.numeric.operands import spread
 
-LANES = 8
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_BITS = ir.VectorType(ir.IntType(64), LANES)
+_BITS = ir.IntType(64)
 
 
 class Lanes:
@@ -17,6 +15,7 @@ class Lanes:
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder = builder
         self.value = value
+        self.count = value.type.count
 
     def __add__(self, other: Any) -> "Lanes":
         return self._with(self.builder.fadd, self, other)
@@ -46,15 +45,23 @@ class Lanes:
     def any_nonzero(self) -> Any:
         """Tell whether a lane is not 0; NaN is not."""
         differs = self.builder.fcmp_unordered("!=", self.value, self._spread(0.0))
-        mask = self.builder.bitcast(differs, ir.IntType(LANES))
-        return self.builder.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(LANES), 0))
+        flags = ir.IntType(self.count)
+        mask = self.builder.bitcast(differs, flags)
+        return self.builder.icmp_unsigned("!=", mask, ir.Constant(flags, 0))
 
-    def as_power_of_two(self, offset: int) -> "Lanes":
-        """Return 2ᵏ where the bits of a lane plus the offset are k plus the exponent's bias."""
-        bits = self.builder.bitcast(self.value, _BITS)
-        biased = self.builder.add(bits, ir.Constant(_BITS, [offset] * LANES))
-        shifted = self.builder.shl(biased, ir.Constant(_BITS, [52] * LANES))
-        return Lanes(self.builder, self.builder.bitcast(shifted, _VECTOR))
+    def raised(self, rounded: "Lanes") -> "Lanes":
+        """Return the product with 2ᵏ where the last bits of `rounded` are k."""
+        return self._shifted(self.builder.add, rounded)
+
+    def lowered(self, rounded: "Lanes") -> "Lanes":
+        """Return the quotient by 2ᵏ."""
+        return self._shifted(self.builder.sub, rounded)
+
+    def _shifted(self, operation: Any, rounded: "Lanes") -> "Lanes":
+        kind = ir.VectorType(_BITS, self.count)
+        own, exponent = (self.builder.bitcast(each.value, kind) for each in (self, rounded))
+        exponent = self.builder.shl(exponent, ir.Constant(kind, [52] * self.count))
+        return Lanes(self.builder, self.builder.bitcast(operation(own, exponent), self.value.type))
 
     def _with(self, operation: Any, left: Any, right: Any) -> "Lanes":
         return Lanes(self.builder, operation(self._spread(left), self._spread(right)))
@@ -67,18 +74,5 @@ class Lanes:
         if isinstance(number, Lanes):
             return number.value
         if isinstance(number, float):
-            return ir.Constant(_VECTOR, [number] * LANES)
-        return spread(self.builder, number, LANES)
-
-
-def block(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Lanes:
-    """Load eight entries of an array from `start` on, as doubles."""
-    loaded = Operand(context, builder, kind, array, LANES).load(start, None)
-    return Lanes(builder, loaded if loaded.type == _VECTOR else builder.fpext(loaded, _VECTOR))
-
-
-def keep(context: Any, builder: Any, kind: Any, array: Any, start: Any, lanes: Lanes) -> None:
-    """Store eight doubles into an array from `start` on."""
-    struct = context.make_array(kind)(context, builder, array)
-    place = builder.bitcast(builder.gep(struct.data, [start]), _VECTOR.as_pointer())
-    builder.store(lanes.value, place, align=8)
+            return ir.Constant(self.value.type, [number] * self.count)
+        return spread(self.builder, number, self.count)

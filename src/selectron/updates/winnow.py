@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Vector
-from selectron.numeric.elementary import modest_exponential
+from selectron.numeric.arrays import Matrix, Vector
+from selectron.numeric.elementary import opposite_exponentials
 from selectron.numeric.lanes import lane_sum
 from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
 from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
@@ -46,18 +46,19 @@ class Winnow(UpdateRule):
     RANGES: ClassVar = {"eta": POSITIVE}
 
     def begin(self, d: int, dtype: Any) -> "WinnowState":
+        room, eta = np.zeros((2, d)), float(self.eta)
         if self.balanced:
-            even = np.full((2, d), 0.5 / d)
-            return WinnowState(np.zeros(d), even[0], even[1], np.zeros(d), float(self.eta), 1.0, 0)
-        even = np.full((1, d), 1.0 / d)
-        return WinnowState(even[0], even[0], np.zeros(0), np.zeros(d), float(self.eta), 1.0, 0)
+            up, down = np.full((2, d), 0.5 / d)
+            return WinnowState(np.zeros(d), up, down, room, eta, 1.0, 0)
+        even = np.full(d, 1.0 / d)
+        return WinnowState(even, even, np.zeros(0), room, eta, 1.0, 0)
 
 
 class WinnowState(NamedTuple):
     difference: Vector  # positive - negative: what predicts; the positive ones if not balanced
     positive: Vector  # not normalised: an update touches the stored entries only
     negative: Vector  # of the features -x, empty unless balanced
-    factors: Vector  # room for the exponentials of a sparse row
+    factors: Matrix  # (2, d): room for the exponentials of a sparse row
     eta: float
     total: float  # the sum of all weights
     n_updates: int
@@ -78,26 +79,26 @@ def tilt(x: Row, rate: float, update: WinnowState) -> float:
 
 @tilt.of(DenseRow)
 def tilt_dense(x: DenseRow, rate: float, update: WinnowState) -> float:
-    tilt_entries(x.values, rate, update.positive, update.negative, update.difference)
-    return np.float64(lane_sum(update.positive) + lane_sum(update.negative))
+    return np.float64(
+        tilt_entries(x.values, rate, update.positive, update.negative, update.difference)
+    )
 
 
 @tilt.of(SparseRow)
 def tilt_sparse(x: SparseRow, rate: float, update: WinnowState) -> float:
     difference, positive, negative = update.difference, update.positive, update.negative
     n = len(x.values)
-    factors = update.factors[:n]
+    ups, downs = update.factors[0], update.factors[1]
     for k in range(n):  # on their own, so that the compiler takes several at once
-        factors[k] = modest_exponential(rate * np.float64(x.values[k]))
+        ups[k], downs[k] = opposite_exponentials(rate * np.float64(x.values[k]))
     grown = 0.0
     for k in range(n):
         i = x.indices[k]
-        factor = factors[k]
-        up = max(positive[i] * factor, LEAST_WEIGHT)
+        up = max(positive[i] * ups[k], LEAST_WEIGHT)
         grown += up - positive[i]
         positive[i] = up
         if len(negative) > 0:
-            down = max(negative[i] / factor, LEAST_WEIGHT)
+            down = max(negative[i] * downs[k], LEAST_WEIGHT)
             grown += down - negative[i]
             negative[i] = down
             difference[i] = up - down
