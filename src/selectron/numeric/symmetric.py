@@ -27,17 +27,20 @@ def dense_quadratic_form(x: DenseRow, A: Matrix, support: Indices) -> float:
             total += np.float64(x.values[i]) * lane_dot(x.values, A[i])
         return total
     for k in range(nonzeros):
-        i = support[k]
+        own = np.uintp(support[k])  # unsigned: the compiler need not think of negative places
         a = b = c = d = 0.0
         main = nonzeros - nonzeros % 4
         for m in range(0, main, 4):
-            a += A[i, support[m]] * x.values[support[m]]
-            b += A[i, support[m + 1]] * x.values[support[m + 1]]
-            c += A[i, support[m + 2]] * x.values[support[m + 2]]
-            d += A[i, support[m + 3]] * x.values[support[m + 3]]
+            first, second = np.uintp(support[m]), np.uintp(support[m + 1])
+            third, fourth = np.uintp(support[m + 2]), np.uintp(support[m + 3])
+            a += A[own, first] * x.values[first]
+            b += A[own, second] * x.values[second]
+            c += A[own, third] * x.values[third]
+            d += A[own, fourth] * x.values[fourth]
         for m in range(main, nonzeros):
-            a += A[i, support[m]] * x.values[support[m]]
-        total += np.float64(x.values[i]) * ((a + b) + (c + d))
+            first = np.uintp(support[m])
+            a += A[own, first] * x.values[first]
+        total += np.float64(x.values[own]) * ((a + b) + (c + d))
     return total
 
 
