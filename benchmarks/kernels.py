@@ -53,14 +53,10 @@ def rows():
         )
     ]
     assert row_by_row(X[:FEW], y[:FEW]) == support[FEW - 1]
-    taken = times(
-        {"pass": lambda: learner().fit(X, y), "by row": lambda: row_by_row(X, y)}, rounds=5
-    )
+    taken = times({"pass": lambda: learner().fit(X, y), "by row": lambda: row_by_row(X, y)})
     name = "12 kernel pass / row by row, 60,000 rows"
     found.append(Row(name, ratio(taken["by row"], taken["pass"]), 2.0, faster=True))
     few = X[:FEW], y[:FEW]
-    taken = times(
-        {"pass": lambda: learner().fit(*few), "SVC": lambda: SVC(**KERNEL).fit(*few)}, rounds=5
-    )
+    taken = times({"pass": lambda: learner().fit(*few), "SVC": lambda: SVC(**KERNEL).fit(*few)})
     name = "12 kernel pass / SVC.fit, 10,000 rows"
     return [*found, Row(name, ratio(taken["SVC"], taken["pass"]), 50.0, faster=True)]

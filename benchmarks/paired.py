@@ -30,14 +30,12 @@ class Row:
         return asdict(self) | {"passed": self.passed}
 
 
-def times(
-    contestants: dict[str, Callable[[], Any]], rounds: int = ROUNDS
-) -> dict[str, list[float]]:
+def times(contestants: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
     """Run all contestants once to warm up, then in turns; return their times by round."""
     for run in contestants.values():
         run()
     taken: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name, run in contestants.items():
             start = perf_counter()
             run()

@@ -49,7 +49,7 @@ def scikit_learn():
             if abs(theirs.decision_function(stream.X[t : t + 1])[0]) < np.inf:
                 theirs.partial_fit(stream.X[t : t + 1], stream.y[t : t + 1])
 
-    taken = times({"ours": one_pass(stream), "theirs": query_loop}, 5)
+    taken = times({"ours": one_pass(stream), "theirs": query_loop})
     each = [t / n for t in taken["theirs"]], [t / len(stream.y) for t in taken["ours"]]
     found.append(Row("7 sklearn partial_fit(1) in a query loop", ratio(*each), 1000, faster=True))
     return found
@@ -72,7 +72,7 @@ def vowpal_wabbit():
         start_up = ["-d", str(empty)]
         contestants = {name: (lambda c=c: _vw(c)) for name, (c, _) in commands.items()}
         contestants |= {"start": lambda: _vw(start_up), "ours": one_pass(stream)}
-        taken = times(contestants, 5)
+        taken = times(contestants)
     found = []
     for name, (_, gate) in commands.items():
         learning = [t - s for t, s in zip(taken[name], taken["start"], strict=True)]

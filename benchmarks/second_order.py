@@ -44,7 +44,7 @@ def rows():
     tossed = coins(0, 0, N)
     learner = SelectiveClassifier(SecondOrder(), Margin(b=B), random_state=0)
     taken = times(
-        {"eager": lambda: eager_pass(X, signs, tossed, B), "lazy": lambda: learner.fit(X, y)}, 5
+        {"eager": lambda: eager_pass(X, signs, tossed, B), "lazy": lambda: learner.fit(X, y)}
     )
     if (learner.n_asked_, learner.n_updates_) != eager_pass(X, signs, tossed, B):
         raise AssertionError("the lazy and the eager pass asked different questions")
@@ -59,7 +59,7 @@ def default_learner(X, y):
     learner = SelectiveClassifier(random_state=0)
     traces = []
     every = lambda: traces.append(progressive(learner, X, y, seed=0))  # noqa: E731
-    taken = times({"every": every, "lazy": lambda: learner.fit(X, y)}, 5)
+    taken = times({"every": every, "lazy": lambda: learner.fit(X, y)})
     if learner.n_asked_ != traces[-1].n_asked:
         raise AssertionError("the lazy pass asked other questions")
     return Row("default d=784, lazy / every forecast", ratio(taken["lazy"], taken["every"]), 0.3)

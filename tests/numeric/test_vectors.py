@@ -1,10 +1,11 @@
 """Code that writes its own vectors does to every length what the plain body does, bit for bit."""
 
+import mmap
+
 import numpy as np
 import pytest
 from numba import njit
 
-from selectron.numeric.ahead import call_ahead
 from selectron.numeric.lanes import fresh_dot, gather_dot, lane_dot, lane_sum, largest
 from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
 
@@ -44,12 +45,6 @@ def compiled_largest(columns):
 @njit(error_model="numpy")
 def compiled_tilt(values, rate, positive, negative, difference):
     return tilt_entries(values, rate, positive, negative, difference)
-
-
-@njit
-def compiled_ahead(values):
-    call_ahead(values)
-    return lane_sum(values)
 
 
 @pytest.mark.parametrize("left", FLOATS)
@@ -100,7 +95,12 @@ def test_tilting(dtype, balanced, rate):
             np.testing.assert_allclose(plain[0], weights[0] * np.exp(rate * values), rtol=1e-6)
 
 
-def test_hints_past_the_end_do_no_harm():
-    for n in LENGTHS:
-        values = numbers(n)
-        assert compiled_ahead(values) == lane_sum(values)
+def test_hints_past_the_end_of_memory_do_no_harm():
+    n = mmap.PAGESIZE // 8
+    page = np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE))  # what lies behind may be nobody's
+    page[:] = np.abs(numbers(n))
+    columns = np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE), np.uint32)
+    assert compiled_fresh_dot(page, page) == lane_dot(page, page)
+    assert compiled_gather(page, columns[-n:], page) == gather_dot(page, columns[-n:], page)
+    assert compiled_largest(columns) == 0
+    assert compiled_tilt(page, 0.0, page, page[:0], page) == lane_sum(page)

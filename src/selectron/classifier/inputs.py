@@ -117,10 +117,11 @@ def check_pointers(X: Any) -> None:
         return
     starts, room = X.indptr, min(len(X.indices), len(X.data))
     if len(starts) == _n_pointers(X) and starts[0] == 0 and starts[-1] <= room:
-        fallen = np.flatnonzero(starts[1:] < starts[:-1])
-        if len(fallen) == 0:
+        falls = starts[1:] < starts[:-1]
+        if not falls.any():
             return
-        wrong = f"falls after entry {fallen[0]}, from {starts[fallen[0]]}"
+        fallen = int(falls.argmax())
+        wrong = f"falls after entry {fallen}, from {starts[fallen]}"
     else:
         ends = f"from {starts[0]} to {starts[-1]}" if len(starts) else "nowhere"
         wrong = f"goes {ends} in {len(starts)} entries"

@@ -9,11 +9,7 @@ nothing and may point past the end of an array.
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
-
-from selectron.dispatch import INLINE
-from selectron.numeric.arrays import Indices, Vector
+from numba.core import cgutils
 
 DISTANCE = 1024  # entries: four to eight kilobytes
 ROWS_BEHIND = 4
@@ -27,34 +23,6 @@ _READ, _DATA = 0, 1
 
 # CPUs that read dense rows at full speed on their own: on Zen 4 hints make that .7 times as fast.
 FAR_SIGHTED = "znver"
-
-
-def call_ahead(entries: Vector | Indices) -> None:
-    """Hint that as many entries will be read soon, DISTANCE further on.
-
-    For rows that other loops than `fresh_dot` read first.
-    """
-
-
-@overload(call_ahead, strict=False, jit_options=INLINE)
-def _compiled_call_ahead(entries: Any) -> Any:
-    step = CACHE_LINE * 8 // entries.dtype.bitwidth
-
-    def call(entries):  # type: ignore[no-untyped-def]
-        for k in range(0, len(entries), step):
-            _hint(entries, k)
-
-    return call
-
-
-@intrinsic
-def _hint(typing_context: Any, entries: Any, k: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(entries)(context, builder, args[0])
-        emit_hint(builder, array.data, args[1])
-        return context.get_dummy_value()
-
-    return types.void(entries, k), generate
 
 
 def is_far_sighted(context: Any) -> bool:

@@ -40,12 +40,12 @@ def lane_sum(x: Vector) -> Any:
 
 
 def gather_dot(values: Vector, columns: Indices, w: Vector) -> Any:
-    """Sum x_k w[columns_k] in the same order, with k in the place of i."""
+    """Sum x_k w[columns_k] in the same order, with k in the place of i; call the values behind."""
     return lane_dot(values, w[columns])
 
 
 def largest(columns: Indices) -> Any:
-    """Return the largest of some unsigned numbers, 0 of none."""
+    """Return the largest of some unsigned numbers, 0 of none; call those behind."""
     return columns.max(initial=0)
 
 
@@ -138,6 +138,7 @@ class _FreshSum(_Sum):
 class _GatheredSum(OverArrays):
     def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
         values, columns, w = self.operands
+        emit_hint(self.builder, values.data, position)
         gathered = w.gather(columns.load(position, mask), mask)
         return (self.builder.fmul(self.widen(values.load(position, mask)), self.widen(gathered)),)
 
@@ -146,7 +147,9 @@ class _Maximum(OverArrays):
     lanes, nothing = 16, 0
 
     def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
-        return (self.operands[0].load(position, mask),)
+        (columns,) = self.operands
+        emit_hint(self.builder, columns.data, position)
+        return (columns.load(position, mask),)
 
     def combine(self, running: Any, block: Any) -> Any:
         return self.builder.select(self.builder.icmp_unsigned(">", block, running), block, running)

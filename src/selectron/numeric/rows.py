@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.dispatch import Verb
-from selectron.numeric.ahead import call_ahead
 from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.lanes import fresh_dot, gather_dot, lane_dot, largest
 
@@ -90,10 +89,7 @@ def dense_row(X: Dense, t: int) -> DenseRow:
 @row.of(Csr)
 def sparse_row(X: Csr, t: int) -> SparseRow:
     start, stop = X.starts[t], X.starts[t + 1]
-    values, indices = X.values[start:stop], X.indices[start:stop]
-    call_ahead(values)
-    call_ahead(indices)
-    return SparseRow(values, indices)
+    return SparseRow(X.values[start:stop], X.indices[start:stop])
 
 
 @sound.of(Dense)
