@@ -56,11 +56,11 @@ def scikit_learn():
 
 
 def vowpal_wabbit():
+    """Return row 5; Python's own start and imports are not counted, on either side."""
     stream = rcv1(n=VW_ROWS)
     with tempfile.TemporaryDirectory() as folder:
-        text, empty = Path(folder) / "rows.vw", Path(folder) / "none.vw"
+        text = Path(folder) / "rows.vw"
         _write_vw(stream, text)
-        empty.write_text("1 | 0:0\n")
         cache = ["--cache_file", str(Path(folder) / "rows.cache")]
         active = ["--active", "--simulation", "--mellowness", "0.001"]
         _vw(["-d", str(text), *cache])
@@ -69,9 +69,8 @@ def vowpal_wabbit():
             "default": (["-d", str(text), *cache, *active], 18),
             "text": (["-d", str(text), *active], 35),
         }
-        start_up = ["-d", str(empty)]
         contestants = {name: (lambda c=c: _vw(c)) for name, (c, _) in commands.items()}
-        contestants |= {"start": lambda: _vw(start_up), "ours": one_pass(stream)}
+        contestants |= {"start": _imports_of_vw, "ours": one_pass(stream)}
         taken = times(contestants)
     found = []
     for name, (_, gate) in commands.items():
@@ -106,6 +105,10 @@ def _write_vw(stream, path):
 def _vw(arguments):
     command = [sys.executable, "-m", "vowpalwabbit", "--quiet", "-b", "18", *arguments]
     subprocess.run(command, check=True, capture_output=True)
+
+
+def _imports_of_vw():
+    subprocess.run([sys.executable, "-c", "import vowpalwabbit.__main__"], check=True)
 
 
 def river():

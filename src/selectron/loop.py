@@ -75,6 +75,8 @@ class Log(NamedTuple):
         return np.where(self.forecasts[:, 0] > 0.0, 1, -1).astype(np.int32)
 
     def part(self, start: int, stop: int) -> "Log":
+        if len(self.asked) == 0:
+            return self
         return self._replace(
             forecasts=self.forecasts[start:stop],
             probabilities=self.probabilities[start:stop],

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from selectron.numeric.lanes import fresh_dot, gather_dot, lane_dot, lane_sum, largest
+from selectron.numeric.gathering import gather_dot
+from selectron.numeric.lanes import fresh_dot, lane_dot, lane_sum, largest
 from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
 
 LENGTHS = [*range(20), 31, 32, 33, 63, 64, 65, 100, 147]

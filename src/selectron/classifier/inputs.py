@@ -19,12 +19,12 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def read_rows(X: Any, dtype: np.dtype[Any] | None = None, owner: str = "X") -> Rows:
-    """Return X as rows of this type of float, or of its own where none is given."""
+    """Return X as rows of this type of float, or of its own where none is given; read-only."""
     if _is_sparse(X):
         return _read_sparse(X, dtype, owner)
     if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0):
         X = _validated(X, owner)
-    return Dense(np.ascontiguousarray(X, dtype=dtype))
+    return Dense(_sealed(np.ascontiguousarray(X, dtype=dtype)))
 
 
 def no_rows(d: int, dtype: Any, *, sparse: bool) -> Rows:
@@ -66,6 +66,8 @@ def sealed(rows: Any) -> Any:
 
 
 def _sealed(array: Any) -> Any:
+    if not array.flags.writeable:
+        return array
     view = array.view()
     view.flags.writeable = False
     return view
@@ -164,7 +166,8 @@ def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
 def _as_csr(X: Any, dtype: Any) -> Csr:
     values = np.ascontiguousarray(X.data, dtype)
     starts = np.ascontiguousarray(X.indptr, np.int64)
-    return Csr(values, _columns(X.indices), starts, int(X.shape[1]))
+    csr: Csr = sealed(Csr(values, _columns(X.indices), starts, int(X.shape[1])))
+    return csr
 
 
 def _columns(indices: Any) -> Indices:

@@ -148,16 +148,17 @@ class Machine:
         absorbed = first + self.waits
         position, status = first, DONE
         room = np.empty(min(n, CHUNK))
-        while position < n and status == DONE:
-            start = position
-            stretch, stop = self._piece(rows, start)
-            if ledger is not None:
-                stop = min(stop, start + ledger.stretch())
-            tossed, joined = self._toss(origin + start, room[: stop - start])
-            piece = self._page(log, start, stop)
-            told = labels[start:stop]
-            state = self.learner, self.numbers, stretch, told, tossed, piece
-            with heard_afterwards():  # or what the kernel has learnt would not be counted
+        with heard_afterwards() as heard:  # or what a kernel has learnt would not be counted
+            while position < n and status == DONE:
+                heard.listen()
+                start = position
+                stretch, stop = self._piece(rows, start)
+                if ledger is not None:
+                    stop = min(stop, start + ledger.stretch())
+                tossed, joined = self._toss(origin + start, room[: stop - start])
+                piece = self._page(log, start, stop)
+                told = labels[start:stop]
+                state = self.learner, self.numbers, stretch, told, tossed, piece
                 moved, status, n_asked = kernel(*state, absorbed - start, pause, teach)
                 position = start + moved
                 self.n_seen = origin + position

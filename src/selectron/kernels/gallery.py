@@ -13,7 +13,7 @@ from selectron.kernels.block import BlockRow
 from selectron.kernels.functions import Given, similarities
 from selectron.kernels.tiles import PANEL, strip, tile
 from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import gather_dot
+from selectron.numeric.gathering import gather_dot
 
 MOST_YOUNG = 512
 NONE_MET = (-1, 0)

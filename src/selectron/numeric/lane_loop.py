@@ -33,7 +33,10 @@ class LaneLoop:
         return self.builder.fadd(running, block)
 
     def widen(self, loaded: Any) -> Any:
-        return loaded if loaded.type == self.vector else self.builder.fpext(loaded, self.vector)
+        """Return a block, or one entry of it, as the sums are."""
+        one = not isinstance(loaded.type, ir.VectorType)
+        kind = self.vector.element if one else self.vector
+        return loaded if loaded.type == kind else self.builder.fpext(loaded, kind)
 
     def emit(self) -> list[Any]:
         """Emit the loop; return the sums."""
@@ -42,29 +45,33 @@ class LaneLoop:
         running = [cgutils.alloca_once_value(builder, start) for _ in range(self.n_sums)]
         main: Any = ir.Constant(INDEX, 0)
         for stride in dict.fromkeys((self.stride, 1)):
-            main = self._steps(running, main, stride)
+            main = self.steps(running, main, stride)
         with builder.if_then(builder.icmp_unsigned("!=", main, n)):
             self._take(running, main, self._rest(main))
         return [self._tree(builder.load(each)) for each in running]
 
-    def _steps(self, running: list[Any], start: Any, stride: int) -> Any:
+    def steps(self, running: list[Any], start: Any, stride: int) -> Any:
         """Take all whole steps of so many blocks; return where they end."""
         step = stride * self.lanes
-        stop = self.builder.and_(self.length, ir.Constant(INDEX, -step))
+        stop = self.end_of_steps(step)
 
         def take(position: Any) -> None:
             for offset in range(0, step, self.lanes):
                 at = self.builder.add(position, ir.Constant(INDEX, offset))
                 self._take(running, at, None)
 
-        self._loop(start, stop, step, take)
+        self.loop(start, stop, step, take)
         return stop
+
+    def end_of_steps(self, step: int) -> Any:
+        """Return where the last whole step ends; steps are powers of two."""
+        return self.builder.and_(self.length, ir.Constant(INDEX, -step))
 
     def _take(self, running: list[Any], position: Any, mask: Any) -> None:
         for each, block in zip(running, self.blocks(position, mask), strict=True):
             self.builder.store(self.combine(self.builder.load(each), block), each)
 
-    def _loop(self, start: Any, stop: Any, step: int, body: Any) -> None:
+    def loop(self, start: Any, stop: Any, step: int, body: Any) -> None:
         """Step through the row; LLVM shall not unroll: a short row would be all remainders."""
         builder, module = self.builder, self.builder.module
         position = cgutils.alloca_once(builder, INDEX)

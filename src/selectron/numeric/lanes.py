@@ -10,7 +10,7 @@ import numpy as np
 from numba.extending import intrinsic, overload
 
 from selectron.dispatch import INLINE
-from selectron.numeric.ahead import emit_hint, is_far_sighted
+from selectron.numeric.ahead import emit_hint, is_zen
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.lane_loop import LaneLoop, OverArrays
 
@@ -39,11 +39,6 @@ def lane_sum(x: Vector) -> Any:
     return lanes[0]
 
 
-def gather_dot(values: Vector, columns: Indices, w: Vector) -> Any:
-    """Sum x_k w[columns_k] in the same order, with k in the place of i; call the values behind."""
-    return lane_dot(values, w[columns])
-
-
 def largest(columns: Indices) -> Any:
     """Return the largest of some unsigned numbers, 0 of none; call those behind."""
     return columns.max(initial=0)
@@ -64,11 +59,6 @@ def _compiled_lane_sum(x: Any) -> Any:
     return lambda x: _emit_lane_sum(x)
 
 
-@overload(gather_dot, strict=False, jit_options=INLINE)
-def _compiled_gather_dot(values: Any, columns: Any, w: Any) -> Any:
-    return lambda values, columns, w: _emit_gather_dot(values, columns, w)
-
-
 @overload(largest, strict=False, jit_options=INLINE)
 def _compiled_largest(columns: Any) -> Any:
     return lambda columns: _emit_largest(columns)
@@ -76,37 +66,34 @@ def _compiled_largest(columns: Any) -> Any:
 
 @intrinsic
 def _emit_lane_sum(typing_context: Any, x: Any) -> Any:
-    return x.dtype(x), _generator(_Sum, (x,), x.dtype)
+    return x.dtype(x), generator(_Sum, (x,), x.dtype)
 
 
 @intrinsic
 def _emit_lane_dot(typing_context: Any, x: Any, w: Any) -> Any:
-    wide = _wider(x, w)
-    return wide(x, w), _generator(_Sum, (x, w), wide)
+    wide = wider(x, w)
+    return wide(x, w), generator(_Sum, (x, w), wide)
 
 
 @intrinsic
 def _emit_fresh_dot(typing_context: Any, x: Any, w: Any) -> Any:
-    wide = _wider(x, w)
-    return wide(x, w), _generator(_FreshSum, (x, w), wide)
-
-
-@intrinsic
-def _emit_gather_dot(typing_context: Any, values: Any, columns: Any, w: Any) -> Any:
-    wide = _wider(values, w)
-    return wide(values, columns, w), _generator(_GatheredSum, (values, columns, w), wide)
+    wide = wider(x, w)
+    return wide(x, w), generator(_FreshSum, (x, w), wide)
 
 
 @intrinsic
 def _emit_largest(typing_context: Any, columns: Any) -> Any:
-    return columns.dtype(columns), _generator(_Maximum, (columns,), columns.dtype)
+    return columns.dtype(columns), generator(_Maximum, (columns,), columns.dtype)
 
 
-def _wider(x: Any, w: Any) -> Any:
+def wider(x: Any, w: Any) -> Any:
+    """Return the type of number that holds both kinds of entries."""
     return x.dtype if x.dtype.bitwidth >= w.dtype.bitwidth else w.dtype
 
 
-def _generator(loop: type[OverArrays], kinds: tuple[Any, ...], wide: Any) -> Any:
+def generator(loop: type[OverArrays], kinds: tuple[Any, ...], wide: Any) -> Any:
+    """Return what emits a loop over arrays of these kinds, for an intrinsic."""
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         (found,) = loop(context, builder, kinds, args, wide).emit()
         return found
@@ -127,20 +114,12 @@ class _FreshSum(_Sum):
 
     def __init__(self, context: Any, *rest: Any) -> None:
         super().__init__(context, *rest)
-        self.hints = not is_far_sighted(context)
+        self.hints = not is_zen(context)
 
     def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
         if self.hints:
             emit_hint(self.builder, self.operands[0].data, position)
         return super().blocks(position, mask)
-
-
-class _GatheredSum(OverArrays):
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
-        values, columns, w = self.operands
-        emit_hint(self.builder, values.data, position)
-        gathered = w.gather(columns.load(position, mask), mask)
-        return (self.builder.fmul(self.widen(values.load(position, mask)), self.widen(gathered)),)
 
 
 class _Maximum(OverArrays):

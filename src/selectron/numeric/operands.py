@@ -29,6 +29,10 @@ class Operand:
             return self.builder.load(place, align=self.bytes)
         return self._call(f"llvm.masked.load.{self.name}.p0", place, mask)
 
+    def entry(self, position: Any) -> Any:
+        """Return one entry."""
+        return self.builder.load(self.builder.gep(self.data, [position]))
+
     def store(self, entries: Any, position: Any, mask: Any) -> None:
         """Put entries back from a position on, but for those that the mask leaves out."""
         place = self._place(position)

@@ -6,7 +6,8 @@ import numpy as np
 
 from selectron.dispatch import Verb
 from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import fresh_dot, gather_dot, lane_dot, largest
+from selectron.numeric.gathering import gather_dot
+from selectron.numeric.lanes import fresh_dot, lane_dot, largest
 
 
 class DenseRow(NamedTuple):

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from selectron.numeric.arrays import Indices, Vector
-from selectron.numeric.lanes import gather_dot, lane_dot
+from selectron.numeric.gathering import gather_dot
+from selectron.numeric.lanes import lane_dot
 from selectron.numeric.rows import add_scaled, dot, square_norm
 
 

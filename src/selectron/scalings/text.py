@@ -9,7 +9,8 @@ import numpy as np
 from selectron.dispatch import Verb, helper
 from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import logarithm
-from selectron.numeric.lanes import gather_dot, lane_dot
+from selectron.numeric.gathering import gather_dot
+from selectron.numeric.lanes import lane_dot
 from selectron.numeric.root import root
 from selectron.numeric.rows import DenseRow, Row, SparseRow
 from selectron.numeric.shifted import ShiftedRow

@@ -6,7 +6,8 @@ import numpy as np
 
 from selectron.dispatch import Verb
 from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lanes import gather_dot, lane_dot
+from selectron.numeric.gathering import gather_dot
+from selectron.numeric.lanes import lane_dot
 from selectron.numeric.root import root
 from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, dot, square_norm
 from selectron.numeric.shifted import ShiftedRow
