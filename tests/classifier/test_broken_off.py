@@ -76,6 +76,49 @@ def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
     assert memory_of(clf) == memory_of(twin)
 
 
+def interrupting(clf, monkeypatch):
+    """Let Ctrl-C come with every call of the kernel, 100 rows each; return what counts them."""
+    kernel, calls = loop.compiled_pass(clf._run.machine.bodies), []
+
+    def interrupted(*args):
+        calls.append(1)
+        outcome = kernel(*args)
+        signal.raise_signal(signal.SIGINT)
+        return outcome
+
+    monkeypatch.setattr("selectron.classifier.machine.CHUNK", 100)
+    monkeypatch.setattr("selectron.classifier.machine.compiled_pass", lambda _: interrupted)
+    return calls
+
+
+def test_ctrl_c_in_a_long_pass_is_heard_between_two_chunks(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((400, 3))
+    clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0)
+    clf.fit(X[:50], X[:50, 0] > 0)
+    before, calls = memory_of(clf), interrupting(clf, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        clf.partial_fit(X, X[:, 0] > 0)
+    assert len(calls) == 1
+    assert memory_of(clf) == before
+
+
+def test_a_handler_of_the_users_own_need_not_stop_the_pass(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((400, 3))
+    clf, twin = (
+        SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).fit(X[:50], X[:50, 0] > 0)
+        for _ in range(2)
+    )
+    twin.partial_fit(X, X[:, 0] > 0)
+    heard, calls = [], interrupting(clf, monkeypatch)
+    usual = signal.signal(signal.SIGINT, lambda *how: heard.append(how))
+    try:
+        clf.partial_fit(X, X[:, 0] > 0)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert len(calls) == len(heard) == 4
+    assert memory_of(clf) == memory_of(twin)
+
+
 @pytest.mark.parametrize("call", range(1, 7))
 def test_answers_paid_for_are_counted_whenever_ctrl_c_comes(call, monkeypatch):
     X = np.random.default_rng(0).standard_normal((120, 4))

@@ -33,8 +33,7 @@ def heard_afterwards() -> Iterator[Heard]:
     """
     usual = signal.getsignal(signal.SIGINT)
     heard = Heard(usual)
-    elsewhere = current_thread() is not main_thread() or not callable(usual)
-    if elsewhere or isinstance(usual, Heard):
+    if current_thread() is not main_thread() or not callable(usual):
         yield heard
         return
     signal.signal(signal.SIGINT, heard)
