@@ -19,16 +19,7 @@ def learn_calm(rows: AlphaRows, likelihood: Vector, evidence: Vector) -> None:
     scale, floor, spread, move = rows.scale, rows.floor, rows.spread, rows.move
     for j in range(len(scale)):
         evidence[j] = 0.0
-    n = len(likelihood)
-    for i in range(0, n - 1, 2):  # two experts at once: half the traffic of the sums
-        row, next_row = rows.calm[i], rows.calm[i + 1]
-        factor, next_factor = likelihood[i], likelihood[i + 1]
-        for j in range(len(scale)):
-            learnt = (scale[j] * row[j] + floor[j]) * factor
-            next_learnt = (scale[j] * next_row[j] + floor[j]) * next_factor
-            row[j], next_row[j] = learnt, next_learnt
-            evidence[j] = (evidence[j] + learnt) + next_learnt
-    for i in range(n - n % 2, n):
+    for i in range(len(likelihood)):
         row, factor = rows.calm[i], likelihood[i]
         for j in range(len(scale)):
             learnt = (scale[j] * row[j] + floor[j]) * factor
