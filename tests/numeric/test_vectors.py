@@ -96,6 +96,15 @@ def test_tilting(dtype, balanced, rate):
             np.testing.assert_allclose(plain[0], weights[0] * np.exp(rate * values), rtol=1e-6)
 
 
+@pytest.mark.parametrize("balanced", [False, True])
+def test_places_past_the_end_of_a_row_have_no_weight(balanced):
+    for n in LENGTHS[1:]:
+        weights = np.full((3, n), LEAST_WEIGHT)
+        down = weights[1] if balanced else weights[1][:0]
+        total = compiled_tilt(np.ones(n), 0.0, weights[0], down, weights[2])
+        assert total == lane_sum(weights[0]) + lane_sum(down)
+
+
 def test_hints_past_the_end_of_memory_do_no_harm():
     n = mmap.PAGESIZE // 8
     page = np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE))  # what lies behind may be nobody's
