@@ -25,10 +25,10 @@ ZEN = "znver"  # as LLVM names AMD's
 
 
 def is_zen(context: Any) -> bool:
-    """Tell whether code is made for a CPU that reads dense rows at full speed on its own.
+    """Tell whether code is made for AMD's Zen.
 
-    On Zen 4, hints make that 0.7 times as fast. Numba keeps kernels by the name of the CPU, so one
-    made for another is not used here.
+    It reads dense rows at full speed on its own (on Zen 4, hints make that 0.7 times as fast), and
+    gathers slowly. Numba keeps kernels by the name of the CPU: one made for another is not used.
     """
     _, cpu, _ = context.codegen().magic_tuple()
     return bool(cpu.startswith(ZEN))
