@@ -6,8 +6,8 @@ is the number of its class, and the margin is the lead of the best class over th
 
 from typing import Any
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import Verb
 from selectron.protocol import Forecast, ManyForecast
 
 TWO, MANY = 4, 6  # how many numbers of a forecast are written down

@@ -9,25 +9,25 @@ import numpy as np
 from numba import config, njit
 from numpy.typing import NDArray
 
-from selectron.dispatch import KERNEL, digest, shelved
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.numbers import pack, unpack
+from selectron.compiler.verbs import KERNEL, digest, shelved
 from selectron.forecasts import TWO, class_count, class_of, recall, verdict, write_down
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
-from selectron.numeric.scalars import pack, unpack
 from selectron.protocol import (
+    absorb_row,
     advance,
     ask_probability,
-    follow,
+    count_class,
+    follow_scaling,
     glance,
     has_statistics,
     learn,
-    meet,
     observe,
     predict,
     present,
+    preview,
     ready,
-    regard,
-    take_in,
 )
 
 Kernel = Callable[..., Any]
@@ -110,12 +110,12 @@ def compiled_pass(bodies: str) -> Kernel:
             x = row(X, t)
             new = t >= absorbed
             if has_statistics(scaling) and new:
-                scaling, update, query = take_in(scaling, update, query, x)
+                scaling, update, query = absorb_row(scaling, update, query, x)
             z = present(scaling, x)
             if has_statistics(scaling) and new:
-                update = follow(update, z)
+                update = follow_scaling(update, z)
             if new and ready(scaling):
-                query = regard(query, z)
+                query = preview(query, z)
             forecast = glance(update, z)
             probability = 0.0
             if ready(scaling):
@@ -139,7 +139,7 @@ def compiled_pass(bodies: str) -> Kernel:
                         break
                     y = float(label)
                     query = advance(query, forecast, True)
-                    query = meet(query, class_of(forecast, y), class_count(forecast, update))
+                    query = count_class(query, class_of(forecast, y), class_count(forecast, update))
                     query = observe(query, z, forecast, verdict(forecast, y))
                     update = learn(update, z, y, forecast)
                 else:
@@ -177,12 +177,12 @@ def compiled_lesson(bodies: str) -> Kernel:
                 break
             x = row(X, t)
             if fresh:
-                scaling, update, query = take_in(scaling, update, query, x)
+                scaling, update, query = absorb_row(scaling, update, query, x)
             z = present(scaling, x)
             if fresh and has_statistics(scaling):
-                update = follow(update, z)
+                update = follow_scaling(update, z)
             if fresh and ready(scaling):
-                query = regard(query, z)
+                query = preview(query, z)
             # The hypothesis has moved since the label was asked: a stale variance would spoil A⁻¹.
             forecast = predict(update, z, glance(update, z))
             if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
@@ -194,7 +194,7 @@ def compiled_lesson(bodies: str) -> Kernel:
             elif len(asked_with) > 0:
                 then = recall(forecast, asked_with[t])
             y = float(labels[t])
-            query = meet(query, class_of(forecast, y), class_count(forecast, update))
+            query = count_class(query, class_of(forecast, y), class_count(forecast, update))
             query = observe(query, z, then, verdict(then, y))
             update = learn(update, z, y, forecast)
         if status == DONE:

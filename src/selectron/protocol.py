@@ -6,8 +6,8 @@ decides whether the label is worth asking for.
 
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.rows import Row
 
 
@@ -54,17 +54,17 @@ def ready(scaling: Any) -> bool:
 
 
 @Verb
-def follow(update: Any, x: Row) -> Any:
+def follow_scaling(update: Any, x: Row) -> Any:
     """Return the update rule after its scaling has absorbed this row: most need not know."""
 
 
 @Verb
-def lean(scaling: Any, update: Any, query: Any) -> Any:
+def end_warm_up(scaling: Any, update: Any, query: Any) -> Any:
     """Return update and query rule after what the scaling kept of the warm-up, if anything."""
 
 
 @Verb
-def heed(update: Any, x: Row) -> Any:
+def warm_up(update: Any, x: Row) -> Any:
     """Return the update rule after a row of the warm-up, ahead of all labels."""
 
 
@@ -84,7 +84,7 @@ def learn(update: Any, x: Row, y: float, forecast: Forecast) -> Any:
 
 
 @Verb
-def regard(query: Any, x: Row) -> Any:
+def preview(query: Any, x: Row) -> Any:
     """Return the query rule after a look at a new row, ahead of the decision on it."""
 
 
@@ -104,7 +104,7 @@ def observe(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
 
 
 @Verb
-def meet(query: Any, k: int, n_classes: int) -> Any:
+def count_class(query: Any, k: int, n_classes: int) -> Any:
     """Return the query rule that is told, ahead of `observe`, which class was answered."""
 
 
@@ -114,7 +114,7 @@ def expire(query: Any, n: int) -> Any:
 
 
 @Verb
-def overlook(query: Any, n: int) -> Any:
+def mark_overdue(query: Any, n: int) -> Any:
     """Return the query rule that knows n of its questions to be overdue."""
 
 
@@ -123,37 +123,37 @@ def hypothesis(update: Any) -> Vector:
     """Return the weights whose product with a row has the sign of its margin, or a row a class."""
 
 
-@follow.otherwise
+@follow_scaling.otherwise
 def unmoved_by_rows(update: Any, x: Row) -> Any:
-    """Serve as `follow` of the rules that keep nothing of the scaling's statistics."""
+    """Serve as `follow_scaling` of the rules that keep nothing of the scaling's statistics."""
     return update
 
 
-@lean.otherwise
+@end_warm_up.otherwise
 def keeps_nothing(scaling: Any, update: Any, query: Any) -> Any:
-    """Serve as `lean` of the scalings that keep no rows."""
+    """Serve as `end_warm_up` of the scalings that keep no rows."""
     return update, query
 
 
-@heed.otherwise
+@warm_up.otherwise
 def unmoved_by_warm_up(update: Any, x: Row) -> Any:
-    """Serve as `heed` of the rules that learn from labels alone."""
+    """Serve as `warm_up` of the rules that learn from labels alone."""
     return update
 
 
-@regard.otherwise
+@preview.otherwise
 def unmoved_by_row(query: Any, x: Row) -> Any:
-    """Serve as `regard` of the rules to which all rows of one certainty are alike."""
+    """Serve as `preview` of the rules to which all rows of one certainty are alike."""
     return query
 
 
-@meet.otherwise
+@count_class.otherwise
 def unmoved_by_class(query: Any, k: int, n_classes: int) -> Any:
-    """Serve as `meet` of the rules to which all classes are alike."""
+    """Serve as `count_class` of the rules to which all classes are alike."""
     return query
 
 
-@overlook.otherwise
+@mark_overdue.otherwise
 @expire.otherwise
 def unmoved_by_silence(query: Any, n: int) -> Any:
     """Serve as `expire` of the rules that do not wait for answers."""
@@ -176,10 +176,10 @@ def unmoved_by_label(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
 
 
 @helper
-def take_in(scaling: Any, update: Any, query: Any, x: Row) -> Any:
+def absorb_row(scaling: Any, update: Any, query: Any, x: Row) -> Any:
     """Absorb the row; if it ends the warm-up, the other rules hear of the rows before it."""
     warming = not ready(scaling)
     scaling = absorb(scaling, x)
     if warming and ready(scaling):
-        update, query = lean(scaling, update, query)
+        update, query = end_warm_up(scaling, update, query)
     return scaling, update, query

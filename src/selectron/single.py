@@ -10,28 +10,28 @@ from typing import Any, NamedTuple
 
 from numba import config, njit, typeof
 
-from selectron.dispatch import KERNEL, Verb, digest, shelved
+from selectron.arrays import Vector
+from selectron.compiler.handles import Handle, held
+from selectron.compiler.numbers import pack, unpack
+from selectron.compiler.raw_arrays import THING, Mould, fits, vector
+from selectron.compiler.verbs import KERNEL, Verb, digest, shelved
 from selectron.forecasts import class_count, class_of, side, verdict, write_down
 from selectron.loop import Kernel, Learner, kinds_of, quietly
-from selectron.numeric.arrays import Vector
-from selectron.numeric.handles import Handle, held
 from selectron.numeric.rows import DenseRow, SparseRow
-from selectron.numeric.scalars import pack, unpack
-from selectron.numeric.things import THING, Mould, fits, vector
 from selectron.protocol import (
+    absorb_row,
     advance,
     ask_probability,
-    follow,
+    count_class,
+    follow_scaling,
     glance,
     has_statistics,
     learn,
-    meet,
     observe,
     predict,
     present,
+    preview,
     ready,
-    regard,
-    take_in,
 )
 
 
@@ -152,16 +152,16 @@ def compiled_learn(bodies: str) -> Kernel:
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if fresh and has_statistics(scaling):
-            scaling, update, query = take_in(scaling, update, query, given)
+            scaling, update, query = absorb_row(scaling, update, query, given)
             z = present(scaling, given)
-            update = follow(update, z)
+            update = follow_scaling(update, z)
             forecast = glance(update, z)
         forecast = predict(update, z, forecast)
         if fresh and ready(scaling):
-            query = regard(query, z)
+            query = preview(query, z)
         if fresh:
             query = advance(query, forecast, True)
-        query = meet(query, class_of(forecast, y), class_count(forecast, update))
+        query = count_class(query, class_of(forecast, y), class_count(forecast, update))
         query = observe(query, z, forecast, verdict(forecast, y))
         update = learn(update, z, y, forecast)
         pack(Learner(scaling, update, query), numbers)
@@ -188,13 +188,13 @@ def compiled_ask(bodies: str) -> Kernel:
         if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
             return nan
         if has_statistics(scaling):
-            scaling, update, query = take_in(scaling, update, query, given)
+            scaling, update, query = absorb_row(scaling, update, query, given)
             z = present(scaling, given)
-            update = follow(update, z)
+            update = follow_scaling(update, z)
             forecast = glance(update, z)
         forecast = predict(update, z, forecast)
         if ready(scaling):
-            query = regard(query, z)
+            query = preview(query, z)
         probability = ask_probability(query, z, forecast) if ready(scaling) else 0.0
         query = advance(query, forecast, coin < probability)
         write_down(forecast, told)

@@ -15,7 +15,7 @@ from selectron.loop import Log
 from selectron.protocol import (
     advance,
     ask_probability,
-    meet,
+    count_class,
     observe,
     unmoved_by_choice,
     unmoved_by_label,
@@ -88,7 +88,7 @@ def certain(query, x, forecast):
     return query.rate
 
 
-@meet.of(ListeningState)
+@count_class.of(ListeningState)
 def listen(query, k, n_classes):
     return ListeningState(k, n_classes, query.rate)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import config, njit, typeof
 
-from selectron.numeric.handles import handle, held
+from selectron.compiler.handles import handle, held
 
 
 class Inner(NamedTuple):

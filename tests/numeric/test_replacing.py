@@ -7,8 +7,8 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from selectron.dispatch import KERNEL, helper
-from selectron.numeric.scalars import numbers_of, pack
+from selectron.compiler.numbers import numbers_of, pack
+from selectron.compiler.verbs import KERNEL, helper
 
 
 class Inner(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numba import config, njit, typeof
 
-from selectron.numeric.handles import handle, held
-from selectron.numeric.things import THING, fits, mould, vector
+from selectron.compiler.handles import handle, held
+from selectron.compiler.raw_arrays import THING, fits, mould, vector
 
 NUMBERS = np.arange(6.0)
 

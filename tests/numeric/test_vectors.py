@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from selectron.numeric.gathering import gather_dot
-from selectron.numeric.lanes import fresh_dot, lane_dot, lane_sum, largest
-from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
+from selectron.numeric.exponential_step import LEAST_WEIGHT, tilt_entries
+from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, lane_sum, largest
 
 LENGTHS = [*range(20), 31, 32, 33, 63, 64, 65, 100, 147]
 FLOATS = (np.float64, np.float32)

@@ -14,7 +14,7 @@ class Coverage:
     def products(self, x):
         return [float(x @ u) for u in self.rows]
 
-    def regard(self, x):
+    def preview(self, x):
         self.x = np.array(x, float)
         products = self.products(self.x)
         gains = [max(p - near, 0.0) for p, near in zip(products, self.nearest, strict=True)]

@@ -20,12 +20,12 @@ def run(learner, query, X, labels, coins):
     for t in range(n):
         forecast = learner.forecast(X[t])
         margins[t], predicted[t] = forecast.margin, forecast.best
-        query.regard(X[t])
+        query.preview(X[t])
         odds[t] = query.probability(X[t], forecast)
         asked[t] = coins[t] < odds[t]
         query.advance(forecast, bool(asked[t]))
         if asked[t]:
-            query.meet(int(labels[t]))
+            query.count_class(int(labels[t]))
             query.observe(X[t], forecast, 1.0 if forecast.best == labels[t] else -1.0)
             learner.learn(X[t], int(labels[t]))
     return Record(margins, predicted, odds, asked, learner)

@@ -1,7 +1,8 @@
 """Query rules as the papers print them.
 
-Each round: `regard(x)` and `probability(x, forecast)` once, then `advance(forecast, asked)`, and
-for a round that was asked `meet(class)` and `observe(x, forecast, y)` when its label is known.
+Each round: `preview(x)` and `probability(x, forecast)` once, then `advance(forecast, asked)`, and
+for a round that was asked `count_class(class)` and `observe(x, forecast, y)` when its label is
+known.
 """
 
 from math import exp, sqrt
@@ -11,13 +12,13 @@ from tests.oracles.learners import length
 
 
 class Query:
-    def regard(self, x):
+    def preview(self, x):
         pass
 
     def advance(self, forecast, asked):
         pass
 
-    def meet(self, k):
+    def count_class(self, k):
         pass
 
     def observe(self, x, forecast, y):
@@ -222,9 +223,9 @@ class Capped(Query):
         self.late = False
         self.covers, self.coverage = covers, Coverage()
 
-    def regard(self, x):
+    def preview(self, x):
         if self.covers and self.labels < 400:
-            self.coverage.regard(x)
+            self.coverage.preview(x)
 
     @property
     def by_coverage(self):
@@ -276,7 +277,7 @@ class Capped(Query):
         self.coverage.decide(asked, first)
         self.asked += asked
 
-    def meet(self, k):
+    def count_class(self, k):
         self.labels += 1
         self.late = self.few(k)
         self.seen[k] = self.seen.get(k, 0) + 1
@@ -344,11 +345,11 @@ class Budget(Query):
         self.t += 1
         self.n += asked
 
-    def regard(self, x):
-        self.query.regard(x)
+    def preview(self, x):
+        self.query.preview(x)
 
-    def meet(self, k):
-        self.query.meet(k)
+    def count_class(self, k):
+        self.query.count_class(k)
 
     def observe(self, x, forecast, y):
         self.query.observe(x, forecast, y)
@@ -366,11 +367,11 @@ class Floor(Query):
     def advance(self, forecast, asked):
         self.query.advance(forecast, asked)
 
-    def regard(self, x):
-        self.query.regard(x)
+    def preview(self, x):
+        self.query.preview(x)
 
-    def meet(self, k):
-        self.query.meet(k)
+    def count_class(self, k):
+        self.query.count_class(k)
 
     def observe(self, x, forecast, y):
         if self.query.probability(x, forecast) >= self.explore:

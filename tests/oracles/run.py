@@ -21,13 +21,13 @@ def run(learner, query, X, y, coins):
     for t in range(n_rounds):
         forecast = learner.forecast(X[t])
         margins[t] = forecast.margin
-        query.regard(X[t])
+        query.preview(X[t])
         probabilities[t] = query.probability(X[t], forecast)
         asked[t] = coins[t] < probabilities[t]
         query.advance(forecast, bool(asked[t]))
         mistakes[t] = (1 if forecast.margin > 0 else -1) != y[t]
         if asked[t]:
-            query.meet(int(y[t] > 0))
+            query.count_class(int(y[t] > 0))
             query.observe(X[t], forecast, y[t])
             learner.learn(X[t], y[t])
     return Record(margins, probabilities, asked, mistakes, learner)

@@ -144,7 +144,10 @@ def test_an_edit_behind_a_helper_of_a_helper_is_seen(package):
             "from typing", "from behind import near\nfrom typing"
         )
     )
-    marked = "from selectron.dispatch import helper\n{0}\n@helper\ndef {1}(odds):\n    return {2}\n"
+    marked = (
+        "from selectron.compiler.verbs import helper\n"
+        "{0}\n@helper\ndef {1}(odds):\n    return {2}\n"
+    )
     (folder / "behind.py").write_text(marked.format("import deep", "near", "deep.far(odds)"))
     (folder / "deep.py").write_text(marked.format("", "far", "odds"))
     hits, misses, before = run(package, own)

@@ -11,10 +11,10 @@ from selectron.protocol import (
     ManyForecast,
     advance,
     ask_probability,
+    count_class,
     expire,
-    meet,
+    mark_overdue,
     observe,
-    overlook,
 )
 from selectron.queries import Budget, Capped, Floor
 from selectron.queries.two_thresholds import Thresholds
@@ -29,7 +29,7 @@ def at(certainty, best=0, second=1):
 
 
 def told(query, forecast, k, verdict):
-    return observe(meet(advance(query, forecast, True), k, 4), ROW, forecast, verdict)
+    return observe(count_class(advance(query, forecast, True), k, 4), ROW, forecast, verdict)
 
 
 def begun(explore=0.005, certainty=2.0):
@@ -69,9 +69,9 @@ def test_where_every_answer_is_wrong_one_row_in_ten_is_asked():
 def test_a_label_that_only_the_floor_asked_for_hardly_moves_the_threshold():
     query = begun(explore=0.05)
     rule = ask_probability(begun(explore=0.0), ROW, at(200.0))
-    then = observe(meet(query, 0, 4), ROW, at(200.0), RIGHT).thresholds
+    then = observe(count_class(query, 0, 4), ROW, at(200.0), RIGHT).thresholds
     assert then.balanced == pytest.approx(query.thresholds.balanced * exp(-0.45 * rule / 0.05))
-    near = observe(meet(query, 0, 4), ROW, at(0.1), RIGHT).thresholds
+    near = observe(count_class(query, 0, 4), ROW, at(0.1), RIGHT).thresholds
     assert near.balanced == pytest.approx(query.thresholds.balanced * exp(-0.45))
 
 
@@ -80,17 +80,17 @@ def test_a_mistake_on_a_class_with_few_labels_opens_both_thresholds():
     for _ in range(30):
         query = told(query, at(0.5), 0, RIGHT)
         query = told(query, at(0.5), 1, RIGHT)
-    opened = observe(meet(query, 2, 4), ROW, at(5.0), WRONG)
+    opened = observe(count_class(query, 2, 4), ROW, at(5.0), WRONG)
     assert opened.late
     balanced, tracked = query.thresholds
     assert opened.thresholds == pytest.approx((exp(0.55) * balanced, exp(0.55) * tracked))
     capped = query._replace(thresholds=query.thresholds._replace(balanced=3 * tracked))
-    lifted = observe(meet(capped, 3, 4), ROW, at(5.0), WRONG).thresholds
+    lifted = observe(count_class(capped, 3, 4), ROW, at(5.0), WRONG).thresholds
     assert lifted.tracked == lifted.balanced == pytest.approx(3 * exp(0.55) * tracked)
-    usual = observe(meet(query, 0, 4), ROW, at(5.0), WRONG)
+    usual = observe(count_class(query, 0, 4), ROW, at(5.0), WRONG)
     assert not usual.late
     assert usual.thresholds.tracked == query.thresholds.tracked
-    assert observe(meet(query, 3, 4), ROW, at(5.0), RIGHT).thresholds.tracked == (
+    assert observe(count_class(query, 3, 4), ROW, at(5.0), RIGHT).thresholds.tracked == (
         query.thresholds.tracked
     )
 
@@ -112,7 +112,7 @@ def test_rows_that_may_be_of_a_class_with_few_labels_are_asked(pair):
     asked = advance(query, forecast, True)
     assert asked.n_sought == 8
     assert asked.thresholds == pytest.approx((1.0, exp(0.2 * (0.1 - 1 / 16))))
-    then = observe(meet(asked, 0, 4), ROW, forecast, RIGHT)
+    then = observe(count_class(asked, 0, 4), ROW, forecast, RIGHT)
     assert then.thresholds.balanced == pytest.approx(exp(-0.45 / 16))
     assert ask_probability(then, ROW, forecast) < 1.0  # 8 of 64 labels are enough
 
@@ -159,8 +159,8 @@ def test_a_late_class_is_sought_as_the_slow_twin_does():
         if asked:
             label = 3 if rng.random() < 0.01 and t > 1500 else min(int(best), 2)
             verdict = RIGHT if label == best and rng.random() < 0.7 else WRONG
-            query = observe(meet(query, label, 4), ROW, forecast, verdict)
-            twin.meet(label)
+            query = observe(count_class(query, label, 4), ROW, forecast, verdict)
+            twin.count_class(label)
             twin.observe(None, forecast, verdict)
     assert query.n_sought == twin.sought > 10
 
@@ -171,7 +171,7 @@ def test_late_answers_leave_only_the_floor():
         assert ask_probability(query, ROW, at(0.0)) == 1.0
         query = advance(query, at(0.0), True)
     assert ask_probability(query, ROW, at(0.0)) == 0.01
-    assert ask_probability(overlook(query, 1), ROW, at(0.0)) == 1.0
+    assert ask_probability(mark_overdue(query, 1), ROW, at(0.0)) == 1.0
     assert ask_probability(expire(query, 1), ROW, at(0.0)) == 1.0
 
 

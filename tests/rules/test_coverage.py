@@ -6,9 +6,8 @@ import pytest
 from selectron import SelectiveClassifier
 from selectron.evaluate import progressive
 from selectron.numeric.coins import coins
-from selectron.numeric.rows import DenseRow, SparseRow
-from selectron.numeric.shifted import ShiftedRow
-from selectron.protocol import ManyForecast, advance, ask_probability, meet, observe, regard
+from selectron.numeric.rows import DenseRow, ShiftedRow, SparseRow
+from selectron.protocol import ManyForecast, advance, ask_probability, count_class, observe, preview
 from selectron.queries import Capped
 from selectron.queries.coverage import decided, fresh_coverage, regarded, stands_out, weight
 from tests.oracles.coverage import Coverage as Twin
@@ -25,7 +24,7 @@ def test_the_definition(sparse):
     for t, coin in enumerate(coins(2, 0, len(ROWS))):
         x = SparseRow(ROWS[t], columns) if sparse else DenseRow(ROWS[t])
         ours = regarded(ours, x)
-        twin.regard(ROWS[t])
+        twin.preview(ROWS[t])
         assert ours.gain == pytest.approx(twin.gain, abs=1e-12)
         assert weight(ours) == pytest.approx(twin.weight, rel=1e-9)
         first = t < 150
@@ -70,7 +69,7 @@ def test_the_first_questions_go_by_coverage_one_row_in_ten_and_then_by_margins()
     query, rounds, by_margin = Capped(explore=0.0).many(D, 3), [], 0
     unsure, sure = (ManyForecast(m, 1.0, 1.0, 1.0, True, 0, 1) for m in (1e-9, 50.0))
     for x in np.tile(ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True), (2, 1)):
-        query = regard(query, DenseRow(x))
+        query = preview(query, DenseRow(x))
         odds = ask_probability(query, DenseRow(x), sure)
         more = ask_probability(query, DenseRow(x), unsure)
         assert odds <= more
@@ -80,7 +79,7 @@ def test_the_first_questions_go_by_coverage_one_row_in_ten_and_then_by_margins()
         asked = odds == 1.0
         query = advance(query, sure, asked)
         if asked:
-            query = observe(meet(query, len(rounds) % 3, 3), DenseRow(x), sure, 1.0)
+            query = observe(count_class(query, len(rounds) % 3, 3), DenseRow(x), sure, 1.0)
             rounds.append(query.n_rounds)
     assert 60 < rounds[14] < 300
     assert by_margin > 400
@@ -91,17 +90,17 @@ def test_rows_that_only_come_again_do_not_hold_it_up(kinds):
     query, asked, forecast = Capped().many(D, 3), [], ManyForecast(0.1, 1.0, 1.0, 1.0, True, 0, 1)
     for t in range(900):
         x = DenseRow(np.eye(D)[t % kinds])
-        query = regard(query, x)
+        query = preview(query, x)
         asked.append(ask_probability(query, x, forecast) == 1.0)
         query = advance(query, forecast, asked[-1])
         if asked[-1]:
-            query = observe(meet(query, 0, 3), x, forecast, 1.0)
+            query = observe(count_class(query, 0, 3), x, forecast, 1.0)
     assert 15 <= sum(asked) <= 40  # of one class: 20 labels, then one row in ten by their coins
 
 
 def test_after_400_labels_rows_are_not_looked_at():
     query = Capped().many(D, 3)._replace(n_labels=400)
-    assert regard(query, DenseRow(ROWS[0])) is query
+    assert preview(query, DenseRow(ROWS[0])) is query
 
 
 @pytest.mark.plain

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Codes
 from selectron.classifier.inputs import all_finite, outside, part, row_values, shape
 from selectron.classifier.interrupts import heard_afterwards
 from selectron.classifier.labels import Labels
@@ -20,7 +21,6 @@ from selectron.loop import (
     UPDATED,
     Log,
 )
-from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Csr, Dense, Rows
 
 # Below this size no product of a few entries overflows, so a finite row has a finite margin.

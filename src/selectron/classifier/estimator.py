@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Vector
 from selectron.classifier.answers import paired
 from selectron.classifier.hypothesis import Hypothesis
 from selectron.classifier.inputs import read_rows, shape
@@ -18,7 +19,6 @@ from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Rules
 from selectron.classifier.run import Ask
 from selectron.classifier.store import save
-from selectron.numeric.arrays import Vector
 
 
 class SelectiveClassifier(Hypothesis):

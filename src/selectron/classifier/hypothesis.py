@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.classifier.honest import Honest
 from selectron.classifier.kernel_machine import KernelMachine
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
 

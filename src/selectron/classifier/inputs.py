@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Indices, Vector
+from selectron.arrays import Indices, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
 BEYOND = 2**32 - 1

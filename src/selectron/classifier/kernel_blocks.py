@@ -7,6 +7,7 @@ import numpy as np
 
 from selectron.classifier.inputs import part, shape
 from selectron.classifier.machine import Machine
+from selectron.compiler.numbers import pack
 from selectron.kernels.block import Block
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.duals import core_of, dual_with_room, with_core
@@ -20,7 +21,6 @@ from selectron.kernels.scratch import Scratch
 from selectron.kernels.tiles import PANEL
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Csr, Rows
-from selectron.numeric.scalars import pack
 
 LARGEST_BLOCK = MOST_YOUNG
 USUAL_BLOCK = 384  # whole sheaves, and 5 % faster than 512: its values leave the cache later

@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Codes, Matrix, Vector
 from selectron.classifier.dual_rules import dual_rules
 from selectron.classifier.inputs import no_rows, outside, shape
 from selectron.classifier.kernel_blocks import LARGEST_BLOCK, USUAL_BLOCK, BlockMachine
 from selectron.classifier.machine import Snapshot, Stop
 from selectron.classifier.rules import Rules, Wishes
-from selectron.dispatch import digest
+from selectron.compiler.numbers import numbers_of
+from selectron.compiler.verbs import digest
 from selectron.kernels.block import Block, BlockRow
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.duals import Memory, begin_dual, core_of
@@ -26,9 +28,7 @@ from selectron.loop import (
     compiled_scores,
     rules_digest,
 )
-from selectron.numeric.arrays import Codes, Matrix, Vector
 from selectron.numeric.rows import Csr, Rows
-from selectron.numeric.scalars import numbers_of
 
 # Fields that a row or a block fills anew.
 PASSING = {"young", "nursery", "room", "spread", "coins"}

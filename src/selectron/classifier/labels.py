@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Codes, Vector
 from selectron.classifier.label_arrays import (
     as_array,
     check_single,
@@ -16,7 +17,6 @@ from selectron.classifier.label_arrays import (
     some,
 )
 from selectron.loop import UNKNOWN
-from selectron.numeric.arrays import Codes, Vector
 
 
 class Labels:

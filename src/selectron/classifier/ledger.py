@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Codes, Matrix, Vector
 from selectron.classifier.rules import Rules
 from selectron.estimate import Estimate, Evidence, Goal, Recent
 from selectron.forecasts import TWO
 from selectron.loop import Log
-from selectron.numeric.arrays import Codes, Matrix, Vector
 from selectron.queries.floor import floor_of_rule, with_floor
 
 STRETCH = 4096  # rounds whose log is held in memory at once

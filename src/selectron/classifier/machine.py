@@ -4,10 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Codes, Matrix, Vector
 from selectron.classifier.inputs import n_bytes, part, sealed, shape
 from selectron.classifier.interrupts import heard_afterwards
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.rules import Rules, Wishes, choose_rules, has_many_form
+from selectron.compiler.numbers import numbers_of, pack, unpack
 from selectron.forecasts import MANY, TWO
 from selectron.loop import (
     DONE,
@@ -21,11 +23,9 @@ from selectron.loop import (
     compiled_scores,
     rules_digest,
 )
-from selectron.numeric.arrays import Codes, Matrix, Vector
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows
-from selectron.numeric.scalars import numbers_of, pack, unpack
-from selectron.protocol import expire, overlook
+from selectron.protocol import expire, mark_overdue
 
 ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C is heard
@@ -214,10 +214,10 @@ class Machine:
         state = self.state
         pack(state._replace(query=expire(state.query, n)), self.numbers)
 
-    def overlook(self, n: int) -> None:
+    def mark_overdue(self, n: int) -> None:
         """Tell the query rule how many questions are overdue."""
         state = self.state
-        pack(state._replace(query=overlook(state.query, n)), self.numbers)
+        pack(state._replace(query=mark_overdue(state.query, n)), self.numbers)
 
     def lesson(self, rows: Rows, labels: Codes, asked_with: Matrix, *, fresh: bool) -> int:
         """Learn given labels; return the status."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Codes, Indices, Vector
 from selectron.classifier.inputs import part, row_values
 from selectron.loop import Log
-from selectron.numeric.arrays import Codes, Indices, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
 MOST_NUMBERS = 1 << 20

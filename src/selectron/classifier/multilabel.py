@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Codes, Matrix
 from selectron.classifier.batch import refusal, vet
 from selectron.classifier.inputs import part, read_rows, shape
 from selectron.classifier.label_sets import Flags, read_sets
@@ -21,7 +22,6 @@ from selectron.classifier.row_forms import as_table, numbers_and_columns
 from selectron.classifier.run import Ask
 from selectron.classifier.tickets import Tickets
 from selectron.loop import DONE, LABEL_NEEDED, NOT_GIVEN, Log
-from selectron.numeric.arrays import Codes, Matrix
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Rows
 

@@ -14,9 +14,9 @@ from selectron.classifier.machine import PASSED
 from selectron.classifier.row_forms import Bench, Form
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.tickets import Question
+from selectron.compiler.handles import Handle, handle
 from selectron.forecasts import MANY, TWO
 from selectron.numeric.coins import coins
-from selectron.numeric.handles import Handle, handle
 from selectron.single import (
     compiled_ask,
     compiled_learn,

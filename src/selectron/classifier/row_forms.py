@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Indices, Vector
 from selectron.classifier.inputs import check_pointers, refuse_masked, row_values
 from selectron.classifier.run import Run
-from selectron.numeric.arrays import Indices, Vector
+from selectron.compiler.raw_arrays import mould
 from selectron.numeric.rows import Csr, Rows
-from selectron.numeric.things import mould
 from selectron.single import DenseLayout, SparseLayout, Subject
 
 COLUMN = np.dtype(np.int32)

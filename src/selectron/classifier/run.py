@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Codes, Matrix
 from selectron.classifier.batch import Given, learn_batch, refusal, tame, whole_or_not
 from selectron.classifier.inputs import shape
 from selectron.classifier.interrupts import heard_afterwards
@@ -17,7 +18,6 @@ from selectron.classifier.rules import Wishes, has_many_form
 from selectron.classifier.tickets import Question, Tickets
 from selectron.classifier.widening import taught_again, widened, widened_forecast
 from selectron.loop import DONE, Log
-from selectron.numeric.arrays import Codes, Matrix
 from selectron.numeric.rows import Rows
 
 NO_FORECASTS = np.empty((0, 4))
@@ -98,7 +98,7 @@ class Run:
     def look_for_overdue(self) -> None:
         """Let the query rule know how many questions are hardly waited for any more."""
         if self.tickets.look_for_overdue(self.machine.n_seen):
-            self.machine.overlook(self.tickets.n_overdue)
+            self.machine.mark_overdue(self.tickets.n_overdue)
 
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions, all or none: tickets and labels are checked before."""

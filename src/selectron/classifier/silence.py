@@ -3,7 +3,7 @@
 from typing import Any
 
 from selectron.classifier.lifecycle import AnyRun
-from selectron.numeric.scalars import unpack
+from selectron.compiler.numbers import unpack
 from selectron.protocol import ready
 from selectron.queries.auto import AutoState, floor_of, one_class, paused
 from selectron.queries.budget import BudgetState, left

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.classifier.inputs import part, row_values
-from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, Rows
 
 # An answer is overdue after four times the usual wait, 200 rounds at least; 1,000 before the first.

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from selectron.arrays import Codes
 from selectron.classifier.batch import parts, pauses
 from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.label_arrays import read_labels
 from selectron.classifier.labels import Labels
 from selectron.loop import Log
-from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Rows
 
 AfterUpdate = Callable[[SelectiveClassifier, int], None]

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.classifier.machine import Machine
 from selectron.classifier.memory import Memory
 from selectron.classifier.rules import Rules, Wishes
+from selectron.compiler.numbers import numbers_of
 from selectron.forecasts import MANY, TWO
 from selectron.loop import Learner
-from selectron.numeric.arrays import Vector
-from selectron.numeric.scalars import numbers_of
 from selectron.queries.floor import with_floor
 
 NOTHING_TOLD = np.empty((0, TWO))

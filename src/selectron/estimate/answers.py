@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from selectron.arrays import Vector
 from selectron.estimate.sums import LOST
-from selectron.numeric.arrays import Vector
 
 
 class Answers(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 STEPS = 100
 PRECISE = 1e-13

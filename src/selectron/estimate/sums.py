@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Matrix, Vector
 from selectron.estimate.grids import LOW_RATES, UP_SHARES
-from selectron.numeric.arrays import Matrix, Vector
 
 # What became of an asked round. A lost answer may have been anything.
 TRUE_NEGATIVE, FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, LOST = range(5)

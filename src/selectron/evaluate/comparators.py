@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 
 COSTS = np.logspace(-4, 6, 21)
 LENGTHS = np.logspace(-4, 4, 41)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 from selectron.numeric.rows import Dense, Rows
 
 

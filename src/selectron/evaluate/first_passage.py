@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Codes
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.batch import pauses
 from selectron.classifier.inputs import part, read_rows, shape
@@ -12,7 +13,6 @@ from selectron.classifier.label_arrays import read_labels
 from selectron.classifier.labels import Labels
 from selectron.classifier.machine import Machine
 from selectron.loop import Log
-from selectron.numeric.arrays import Codes
 from selectron.numeric.rows import Rows
 
 Counts = NDArray[np.int64]

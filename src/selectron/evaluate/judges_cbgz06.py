@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.bounds import cbgz06, cbgz06_classes
 from selectron.evaluate.certificate import IN_EXPECTATION, Certificate
 from selectron.evaluate.comparators import (
@@ -18,7 +19,6 @@ from selectron.evaluate.comparators import (
 )
 from selectron.evaluate.evidence import Evidence
 from selectron.evaluate.least_bound import directions_for, least_bound
-from selectron.numeric.arrays import Vector
 from selectron.queries import AdaptiveMargin, Margin
 from selectron.updates import Perceptron, PNorm, SecondOrder, Winnow
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.bounds import ss05
 from selectron.evaluate.certificate import Certificate
 from selectron.evaluate.evidence import Evidence
 from selectron.evaluate.least_bound import directions_for, least_bound
-from selectron.numeric.arrays import Vector
 from selectron.queries import Always
 from selectron.updates import Ballseptron
 

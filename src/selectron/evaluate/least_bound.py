@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.comparators import (
     FINE,
     LENGTHS,
@@ -14,7 +15,6 @@ from selectron.evaluate.comparators import (
     given_comparator,
 )
 from selectron.evaluate.evidence import Evidence
-from selectron.numeric.arrays import Vector
 
 
 def directions_for(evidence: Evidence, comparator: Any) -> Iterable[Vector]:

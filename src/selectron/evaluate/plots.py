@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.trace import Trace
-from selectron.numeric.arrays import Vector
 
 
 def plot_curves(

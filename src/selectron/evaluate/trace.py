@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Codes, Vector
 from selectron.classifier import SelectiveClassifier
 from selectron.estimate import Estimate
 from selectron.evaluate.certificate import Certificate
 from selectron.evaluate.certify import certify
 from selectron.evaluate.estimates import estimates_over_time
-from selectron.numeric.arrays import Codes, Vector
 from selectron.numeric.rows import Rows
 
 Flags = NDArray[np.bool_]

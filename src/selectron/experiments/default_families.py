@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix
 from selectron.experiments.default_families_images import images
 from selectron.experiments.default_families_noise import noisy
 from selectron.experiments.default_families_problem import (
@@ -27,7 +28,6 @@ from selectron.experiments.default_families_runs import (
 from selectron.experiments.default_families_synthetic import N_RARE, synthetic
 from selectron.experiments.default_families_tables import tables
 from selectron.experiments.registry import Experiment
-from selectron.numeric.arrays import Matrix
 
 SHUFFLES = 20
 FIRST_SEED = 1000  # those below have seen constants being chosen

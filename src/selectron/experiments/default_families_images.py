@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from selectron.arrays import Matrix, Signs
 from selectron.experiments.default_families_problem import Problem, problem
-from selectron.numeric.arrays import Matrix, Signs
 
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 PIXELS = 28 * 28

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.numeric.arrays import Matrix, Signs
+from selectron.arrays import Matrix, Signs
 
 Flags = NDArray[np.bool_]
 

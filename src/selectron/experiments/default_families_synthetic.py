@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.experiments.default_families_images import rare_fashion
 from selectron.experiments.default_families_problem import Flags, Problem, problem
-from selectron.numeric.arrays import Matrix, Vector
 
 ROWS, WIDTH = 6000, 20
 SEED = 2006

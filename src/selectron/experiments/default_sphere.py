@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.plots import write_figure
 from selectron.experiments.registry import Experiment
 from selectron.experiments.sphere import labels_by_streaming
 from selectron.experiments.sphere_events import labels_by_events
-from selectron.numeric.arrays import Vector
 from selectron.queries import Auto, Balanced
 from selectron.spec import Spec
 from selectron.updates import Probit, Reflection

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.plots import write_figure
 from selectron.experiments.registry import Experiment
 from selectron.experiments.sphere import labels_by_streaming, labels_inside_the_band
-from selectron.numeric.arrays import Vector
 from selectron.queries import Always, Balanced, Halving
 from selectron.updates import Perceptron, Reflection
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 from selectron.queries import Always, Uniform
 from selectron.spec import QueryRule
 from selectron.streams import drifting

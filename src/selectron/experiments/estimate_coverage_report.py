@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.plots import write_figure
 from selectron.experiments.estimate_runs import CONSTRUCTIONS, NOISE, WINDOW, D
-from selectron.numeric.arrays import Vector
 
 
 def text(result: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Indices, Vector
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import choose_rules
 from selectron.estimate import Bernstein, Evidence, Thinning
@@ -19,7 +20,6 @@ from selectron.estimate.sums import (
 )
 from selectron.estimate.tally import Construction
 from selectron.loop import Log
-from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.rows import Dense
 from selectron.spec import Spec
 from selectron.streams import drifting

@@ -12,11 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from selectron.dispatch import digest, shelved
+from selectron.arrays import Signs, Vector
+from selectron.compiler.verbs import digest, shelved
 from selectron.evaluate.first_passage import Curve
 from selectron.experiments.ocr_problems import Fold, Sample
 from selectron.loop import quietly
-from selectron.numeric.arrays import Signs, Vector
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow
 from selectron.protocol import Forecast, advance, ask_probability, observe

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.experiments.traces import busy_clients, epa_requests, within_the_second
 from selectron.experts import LearnAlpha
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.power.policies.losses import DelayAndEnergy, inverse
 
 BIN_MS = 10

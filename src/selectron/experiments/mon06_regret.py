@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix
 from selectron.bounds import mon06_experts as bounds
 from selectron.evaluate.plots import write_figure
 from selectron.experiments.registry import Experiment
 from selectron.experts import BestAlpha, LearnAlpha, best_alpha, fixed_share_losses
-from selectron.numeric.arrays import Matrix
 
 N_EXPERTS = 2
 SWITCHING = 0.02

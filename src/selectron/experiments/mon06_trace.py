@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.plots import write_figure
 from selectron.experiments.lpsm_trace import (
     HOUR_S,
@@ -19,7 +20,6 @@ from selectron.experiments.lpsm_trace import (
 from selectron.experiments.lpsm_trace_facts import competition, losses_said, weights_said
 from selectron.experiments.registry import Experiment
 from selectron.experiments.traces import needed_data_folder
-from selectron.numeric.arrays import Vector
 from selectron.power.plots import new_figure
 
 ZOOM, SHOWN = 300, 1500  # early wake-ups in full, all of them thinned out

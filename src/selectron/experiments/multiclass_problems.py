@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Matrix
 from selectron.experiments.default_families_images import fashion
 from selectron.experiments.newsgroups import newsgroups
 from selectron.experiments.ocr_problems import read_pixels
-from selectron.numeric.arrays import Matrix
 
 Classes = NDArray[np.int64]
 

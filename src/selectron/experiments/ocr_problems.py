@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.numeric.arrays import Matrix, Signs, Vector
+from selectron.arrays import Matrix, Signs, Vector
 
 Places = NDArray[np.int64]
 

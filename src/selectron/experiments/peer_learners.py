@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Signs, Vector
+from selectron.arrays import Matrix, Signs, Vector
 
 BUDGET = 0.1  # the share of labels that scikit-activeml's strategies are given
 CONSTANT = 11_650_396  # where Vowpal Wabbit keeps its intercept

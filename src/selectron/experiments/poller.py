@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.evaluate.plots import write_figure
 from selectron.experiments.registry import Experiment
 from selectron.experiments.traces import (
@@ -17,7 +18,6 @@ from selectron.experiments.traces import (
     epa_requests,
     within_the_second,
 )
-from selectron.numeric.arrays import Vector
 from selectron.power.polling import (
     AdaptivePoller,
     Arrivals,

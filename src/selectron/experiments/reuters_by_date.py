@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Signs
+from selectron.arrays import Matrix, Signs
 from selectron.queries import Always
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, follow
 from selectron.updates import HalfStep, Perceptron

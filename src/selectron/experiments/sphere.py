@@ -5,10 +5,10 @@ from math import acos, pi
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules
 from selectron.loop import UPDATED, Log
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Dense
 from selectron.protocol import hypothesis
 from selectron.scalings import Raw

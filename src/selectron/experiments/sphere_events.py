@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules
+from selectron.compiler.numbers import pack
 from selectron.experiments.sphere import SILENT, error, inside, points
-from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Dense
-from selectron.numeric.scalars import pack
 from selectron.protocol import hypothesis
 from selectron.queries.auto import LEAK
 from selectron.scalings import Raw

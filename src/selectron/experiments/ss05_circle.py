@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from selectron import SelectiveClassifier
+from selectron.arrays import Matrix, Vector
 from selectron.bounds.ss05 import d1_mistakes, d2_mistakes
 from selectron.evaluate import progressive
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.queries import Always
 from selectron.updates import Perceptron
 

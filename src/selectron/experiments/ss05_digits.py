@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Matrix
 from selectron.classifier.kernel_machine import KernelMachine
 from selectron.classifier.rules import Rules
 from selectron.kernels.choice import KernelChoice
-from selectron.numeric.arrays import Matrix
 from selectron.numeric.rows import Dense
 from selectron.queries import Always
 from selectron.scalings import Raw

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron import SelectiveClassifier
+from selectron.arrays import Matrix
 from selectron.experiments.processes import in_processes
 from selectron.experiments.registry import Experiment
 from selectron.experiments.text_columns import lay_out
 from selectron.experiments.traces import needed_data_folder
-from selectron.numeric.arrays import Matrix
 
 DIGITS = (4, 7)
 GOALS = (0.05, 0.03, 0.01)  # the last one lies below what the learner reaches

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Indices, Vector
+from selectron.arrays import Indices, Vector
 
 
 class Requests(NamedTuple):

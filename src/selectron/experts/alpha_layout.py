@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.scaled import split
 from selectron.experts.sharing import calm_transition_of, is_calm, transition_of
-from selectron.numeric.arrays import Indices, Matrix, Vector
 
 
 class AlphaRows(NamedTuple):

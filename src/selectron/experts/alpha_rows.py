@@ -1,14 +1,14 @@
 """The Fixed-share rows of Learn-α, all at once, and the weights over them."""
 
+from selectron.arrays import Indices, Vector
 from selectron.experts.alpha_layout import AlphaRows, Room
 from selectron.experts.hearing import likelihoods, scaled_likelihoods, scaled_mixture
 from selectron.experts.rate import Rate, step_rate
 from selectron.experts.scaled import align, power_of_two, split
 from selectron.experts.sharing import Row, stiff_share
 from selectron.experts.steps import mean_excess, smallest_awake, sum_awake, sum_of
-from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import jitable
-from selectron.numeric.lanes import lane_dot
+from selectron.numeric.sums import lane_dot
 
 SAFE_MASS = 1e-250  # above this no term that underflowed would have counted
 

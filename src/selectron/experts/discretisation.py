@@ -6,9 +6,9 @@ from typing import cast
 import numpy as np
 from numba import njit
 
+from selectron.arrays import Vector
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.readings import as_float
-from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import jitable, logarithm
 
 LEAST_DELTA = 1e-12  # a million rates

@@ -5,6 +5,7 @@ from typing import Any, Self, cast
 from numba import njit
 from numpy.typing import ArrayLike
 
+from selectron.arrays import Matrix, Vector
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.hearing import hear, hear_scaled
 from selectron.experts.mixture import Mixture
@@ -27,7 +28,6 @@ from selectron.experts.sharing import (
 )
 from selectron.experts.static import StaticExpert
 from selectron.experts.steps import FINE, Fault, first_fault
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import logarithm
 
 

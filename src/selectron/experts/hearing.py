@@ -3,13 +3,13 @@
 A sleeper gets the likelihood of the mixture of those awake: it leaves its weight as it was.
 """
 
+from selectron.arrays import Indices, Vector
 from selectron.experts.rate import Rate, step_rate
 from selectron.experts.scaled import align, power_of_two, scaled_exponential, split
 from selectron.experts.sharing import Row
 from selectron.experts.steps import mean_excess, smallest_awake, sum_awake, sum_of
-from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import exponential, jitable
-from selectron.numeric.lanes import lane_dot
+from selectron.numeric.sums import lane_dot
 
 
 @jitable

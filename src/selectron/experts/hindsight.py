@@ -5,10 +5,10 @@ from typing import cast
 import numpy as np
 from numba import njit
 
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.hearing import likelihoods
 from selectron.experts.steps import smallest_awake, sum_of
-from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.elementary import jitable, logarithm
 
 

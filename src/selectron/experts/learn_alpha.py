@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from selectron.arrays import Matrix, Vector
 from selectron.experts.alpha_layout import AlphaRows, Room, make_room, start_rows
 from selectron.experts.alpha_rows import (
     hear_all,
@@ -27,7 +28,6 @@ from selectron.experts.saved_state import check_shares, field, field_length, res
 from selectron.experts.scaled import LOWEST, log_scaled, plain_numbers
 from selectron.experts.sharing import check_alpha, is_calm
 from selectron.experts.steps import FINE, Fault, first_fault
-from selectron.numeric.arrays import Matrix, Vector
 
 CALM, RESTLESS, STIFF = 0, 1, 2  # how a row is kept, in this order
 

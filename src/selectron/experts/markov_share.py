@@ -5,6 +5,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selectron.arrays import Matrix, Vector
 from selectron.experts.mixture import Mixture
 from selectron.experts.moves import Moves, run_calm_moves, run_stiff_moves
 from selectron.experts.rate import Eta, rate_from_state, rate_state
@@ -19,7 +20,6 @@ from selectron.experts.sharing import (
     start_row,
 )
 from selectron.experts.steps import Fault
-from selectron.numeric.arrays import Matrix, Vector
 
 
 class MarkovShare(Mixture):

@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from selectron.arrays import Matrix, Vector
 from selectron.experts.rate import Eta, make_rate
 from selectron.experts.readings import as_float, read_array
 from selectron.experts.steps import ALL_ASLEEP, FINE, TOO_MUCH, Fault
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import exponential
 
 Label = TypeVar("Label", bound=Hashable)

@@ -4,13 +4,13 @@ from typing import NamedTuple, cast
 
 from numba import njit
 
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.hearing import hear, hear_scaled
 from selectron.experts.rate import Rate, finish
 from selectron.experts.scaled import LOWEST, log_scaled, power_of_two, split
 from selectron.experts.sharing import Row, learn_scaled
 from selectron.experts.steps import FINE, Fault, first_fault, sum_of
-from selectron.numeric.arrays import Indices, Matrix, Vector
 from selectron.numeric.elementary import jitable, logarithm
 
 SAFE_EXPONENT = -900  # weights above 2^-900 and moves above 2^-100 multiply to normal numbers

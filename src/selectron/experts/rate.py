@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.experts.readings import as_float
 from selectron.experts.saved_state import field_number
-from selectron.numeric.arrays import Vector
 from selectron.numeric.elementary import jitable, logarithm
 
 

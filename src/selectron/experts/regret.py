@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.hindsight import find_partition, slope_of_loss
 from selectron.experts.learn_alpha import LearnAlpha, log_evidence
 from selectron.experts.readings import as_float, read_array
-from selectron.numeric.arrays import Indices, Matrix, Vector
 
 NEWTON_STEPS = 100
 

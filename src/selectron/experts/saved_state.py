@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Vector
 from selectron.experts.readings import as_float
-from selectron.numeric.arrays import Vector
 
 NORMAL = 1e-6  # far above what rounding leaves, far below what damage does
 

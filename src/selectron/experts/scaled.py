@@ -6,7 +6,7 @@ keep all 53 bits on the way, and cost no logarithm. Zero has mantissa 0.
 
 import numpy as np
 
-from selectron.numeric.arrays import Indices, Vector
+from selectron.arrays import Indices, Vector
 from selectron.numeric.elementary import (
     LN2_HIGH,
     LN2_LOW,

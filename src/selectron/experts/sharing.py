@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Indices, Vector
 from selectron.experts.readings import as_float
 from selectron.experts.saved_state import restore
 from selectron.experts.scaled import LOWEST, align, log_scaled, plain_numbers, power_of_two, split
 from selectron.experts.steps import sum_of
-from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import jitable
-from selectron.numeric.lanes import lane_dot
+from selectron.numeric.sums import lane_dot
 
 LEAST_ALPHA = 1e-280  # a smaller share drowns in the smallest numbers
 LEAST_STAY = 1 / 256  # (n - 1)(1 - α) below this: the calm form would lose 8 of 53 bits

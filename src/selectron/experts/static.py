@@ -4,6 +4,7 @@ from typing import Any, Self, cast
 
 from numpy.typing import ArrayLike
 
+from selectron.arrays import Matrix, Vector
 from selectron.experts.mixture import LEAST_PRIOR, Mixture
 from selectron.experts.rate import Eta, rate_from_state, rate_state
 from selectron.experts.saved_state import check_shares, field_length, restore
@@ -15,7 +16,6 @@ from selectron.experts.totals import (
     totals_log_weights,
     totals_weights,
 )
-from selectron.numeric.arrays import Matrix, Vector
 
 
 class StaticExpert(Mixture):

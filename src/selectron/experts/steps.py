@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 from selectron.numeric.elementary import jitable
 
 Fault = tuple[int, int, int]  # what, at which step, whose

@@ -5,6 +5,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numba import njit
 
+from selectron.arrays import Matrix, Vector
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.experts.rate import Rate, finish, known_rate
 from selectron.experts.steps import (
@@ -17,7 +18,6 @@ from selectron.experts.steps import (
     smallest_awake,
     sum_of,
 )
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.elementary import exponential, jitable, logarithm
 
 MOST_TOTAL = 1.7e308

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 from selectron.numeric.rows import Rows, row, sound, square_norm
 
 

@@ -6,10 +6,10 @@ mistake, 1 for the label and -1 for the best other class. One (a I + K)⁻¹ ser
 
 from typing import NamedTuple
 
-from selectron.dispatch import helper
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.regression import Regression, enter, leftover, length, look, product
-from selectron.numeric.arrays import Vector
 from selectron.protocol import ManyForecast, glance, learn, predict
 from selectron.updates.covariance import SLACK, positive_root
 from selectron.updates.prototypes import Lead, lead, rival_of

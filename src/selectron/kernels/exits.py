@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Indices, Matrix, Vector
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import Verb
 
 
 class Unlimited(NamedTuple):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from selectron.kernels.block import BlockRow
 from selectron.kernels.prototypes import Prototypes, move, score
-from selectron.numeric.root import root
+from selectron.numeric.elementary import sqrt
 from selectron.protocol import Forecast, already_exact, glance, learn, predict
 
 
@@ -42,5 +42,5 @@ def two_classes_learn(update: TwoClasses, x: BlockRow, y: float, forecast: Forec
         margin_errors += 1
     prototypes.steps[0] = update.eta * y
     prototypes = move(prototypes, x)
-    norm = root(max(prototypes.products[0, 0], 0.0))
+    norm = sqrt(max(prototypes.products[0, 0], 0.0))
     return TwoClasses(prototypes, update.eta, update.r, norm, update.n_updates + 1, margin_errors)

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import Verb
 from selectron.numeric.elementary import exponential
 
 

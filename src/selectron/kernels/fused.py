@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 SPLITTER = 134217729.0  # 2²⁷ + 1 cuts a double into halves whose products are exact
 

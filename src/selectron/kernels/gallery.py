@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb, helper
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import Verb, helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.functions import Given, similarities
 from selectron.kernels.tiles import PANEL, strip, tile
-from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.gathering import gather_dot
+from selectron.numeric.sums import gather_dot
 
 MOST_YOUNG = 512
 NONE_MET = (-1, 0)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix
 from selectron.kernels.block import Block
 from selectron.kernels.gallery import DensePanels
 from selectron.kernels.room import capacity_of
 from selectron.kernels.scratch import no_sheaves
-from selectron.numeric.arrays import Matrix
 from selectron.numeric.rows import Dense, Rows
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from numba import njit
 
-from selectron.dispatch import KERNEL, Verb, shelved
+from selectron.compiler.verbs import KERNEL, Verb, shelved
 from selectron.kernels.block import Block
 from selectron.kernels.functions import own_similarity, similarities
 from selectron.kernels.gallery import DensePanels, SparseSlots, clear, slot_product, spread_out

@@ -6,11 +6,11 @@ the second; a label is the number of its class.
 
 from typing import NamedTuple
 
-from selectron.dispatch import helper
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.prototypes import Prototypes, move, score
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.root import root
+from selectron.numeric.elementary import sqrt
 from selectron.protocol import ManyForecast, already_exact, glance, learn, predict
 
 
@@ -36,7 +36,7 @@ def leader(scores: Vector, but: int) -> int:
 @helper
 def distance(products: Matrix, a: int, b: int) -> float:
     """Return |w_a - w_b|."""
-    return root(max(products[a, a] + products[b, b] - 2.0 * products[a, b], 0.0))
+    return sqrt(max(products[a, a] + products[b, b] - 2.0 * products[a, b], 0.0))
 
 
 @glance.of(ManyClasses)

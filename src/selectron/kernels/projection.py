@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.kernels.exits import is_full
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lanes import lane_dot
+from selectron.numeric.sums import lane_dot
 
 SMALL_LOSS = 0.01  # of |x|²: a tenth of the row's length
 

@@ -2,7 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb, helper
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import Verb, helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.exits import (
     RandomExit,
@@ -14,8 +15,7 @@ from selectron.kernels.exits import (
 )
 from selectron.kernels.gallery import catch_up, keep
 from selectron.kernels.projection import SMALL_LOSS, Projection, mixture, widen_inverse
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lanes import lane_dot
+from selectron.numeric.sums import lane_dot
 
 
 class Prototypes(NamedTuple):

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.exits import is_full, leaving, write_down
 from selectron.kernels.gallery import catch_up, keep
 from selectron.kernels.projection import widen_inverse
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.numeric.elementary import sqrt
+from selectron.numeric.sums import lane_dot
 
 
 class Regression(NamedTuple):
@@ -108,4 +108,4 @@ def length(regression: Regression, a: float) -> float:
         for j in range(regression.gallery.n_support):
             alpha = regression.coefficients[c, j]
             total += alpha * (regression.targets[c, j] - a * alpha)
-    return root(max(total, 0.0))
+    return sqrt(max(total, 0.0))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.regression import Regression, enter, leftover, length, look, product
 from selectron.protocol import Forecast, glance, learn, predict

@@ -14,11 +14,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from selectron.dispatch import INLINE, helper
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.lanes import INDEX, spread
+from selectron.compiler.prefetch import CACHE_LINE, LEVEL_1, emit_hint_at
+from selectron.compiler.verbs import INLINE, helper
 from selectron.kernels.fused import fused
-from selectron.numeric.ahead import CACHE_LINE, LEVEL_1, emit_hint_at
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.operands import INDEX, spread
 
 PANEL = 32
 SHEAF = {64: 6, 32: 12}  # rows, by bits of a number: 24 of the 32 vector registers hold sums

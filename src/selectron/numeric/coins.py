@@ -7,8 +7,8 @@ t rounds goes on with coin t + 1. Integer arithmetic, so the coins are the same 
 import numpy as np
 from numba import njit
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

@@ -1,17 +1,20 @@
-"""Exponential and logarithm whose bits do not depend on the machine.
+"""Exponential, logarithm and square root whose bits do not depend on the machine.
 
 The C library picks another exp and log for every kind of processor, and they differ in the last
 bit. These are made of + - * / and bit operations only, in a fixed order and without a branch, so
 that they give the same bits in Python and compiled, on every IEEE machine, and vectorise in loops.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba.extending import register_jitable
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload, register_jitable
 
-from selectron.dispatch import INLINE, helper
+from selectron.compiler.verbs import INLINE, helper
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 
@@ -160,3 +163,27 @@ def logarithm(x: float) -> float:
     tail = s * (half_square + z * series) + k * LN2_LOW
     inside = k * LN2_HIGH - ((half_square - tail) - f)
     return inside if 0.0 < x < np.inf else (-np.inf if x == 0.0 else (x if x > 0.0 else np.nan))
+
+
+def sqrt(x: float) -> float:
+    """Return √x for x >= 0, without a side effect.
+
+    Numba calls the C library's sqrt, which may set errno: the compiler then computes it in every
+    round, also where nobody looks at it. The instruction itself is exact on every IEEE machine.
+    """
+    return math.sqrt(x)
+
+
+@overload(sqrt, strict=False, jit_options=INLINE)
+def _compiled_sqrt(x: Any) -> Any:
+    return lambda x: _emit_sqrt(x)
+
+
+@intrinsic
+def _emit_sqrt(typing_context: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = context.cast(builder, args[0], x, types.float64)
+        instruction = builder.module.declare_intrinsic("llvm.sqrt", [ir.DoubleType()])
+        return builder.call(instruction, [wide])
+
+    return types.float64(x), generate

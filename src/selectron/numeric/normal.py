@@ -1,6 +1,6 @@
 """The normal distribution, of + - * / and our own exponential: the same bits on every machine."""
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 
 PER_ROOT_TWO_PI = 0.3989422804014327

@@ -4,10 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.gathering import gather_dot
-from selectron.numeric.lanes import fresh_dot, lane_dot, largest
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import Verb
+from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, largest
 
 
 class DenseRow(NamedTuple):
@@ -173,3 +172,44 @@ def dense_entry_index(x: DenseRow, k: int) -> int:
 @entry_index.of(SparseRow)
 def sparse_entry_index(x: SparseRow, k: int) -> Any:
     return x.indices[k]
+
+
+class ShiftedRow(NamedTuple):
+    """A sparse row seen from the mean: z = [scale · x - shift · M, bias], M the sum of many rows.
+
+    z is dense and never written down; only products with it are computed.
+    """
+
+    values: Vector  # of x
+    indices: Indices
+    total: Vector  # M
+    scale: float
+    shift: float
+    unit: float  # what makes x a unit row, as it is in M
+    bias: float
+    square_length: float
+
+
+@dot.of(ShiftedRow)
+def shifted_dot(z: ShiftedRow, w: Vector) -> float:
+    d = len(z.total)
+    own = np.float64(gather_dot(z.values, z.indices, w))
+    common = np.float64(lane_dot(z.total, w[:d]))
+    return np.float64(z.scale * own - z.shift * common + z.bias * w[d])
+
+
+@add_scaled.of(ShiftedRow)
+def add_scaled_shifted(z: ShiftedRow, scale: float, w: Vector) -> None:
+    d = len(z.total)
+    common = scale * z.shift
+    for i in range(d):
+        w[i] -= common * z.total[i]
+    own = scale * z.scale
+    for k in range(len(z.values)):
+        w[z.indices[k]] += own * z.values[k]
+    w[d] += scale * z.bias
+
+
+@square_norm.of(ShiftedRow)
+def shifted_square_norm(z: ShiftedRow) -> float:
+    return z.square_length

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import lane_dot
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.rows import DenseRow, Row, SparseRow, entry_index, n_entries
+from selectron.numeric.sums import lane_dot
 
 
 @Verb

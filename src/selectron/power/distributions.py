@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 DATA_FILE = "ns2_web_cdfs.json.gz"
 NAMES = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 from selectron.power.energy import Radio
 from selectron.power.grid import SECOND, beacon_after
 from selectron.power.policies.policy import Controller

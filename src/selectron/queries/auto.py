@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
+from selectron.protocol import Forecast, advance, ask_probability, expire, mark_overdue, observe
 from selectron.queries.pace import too_many_wait
 from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
@@ -135,7 +135,7 @@ def auto_expire(query: AutoState, n: int) -> AutoState:
     return query._replace(n_asked=query.n_asked - n)
 
 
-@overlook.of(AutoState)
+@mark_overdue.of(AutoState)
 def auto_overlook(query: AutoState, n: int) -> AutoState:
     return query._replace(n_overdue=n)
 

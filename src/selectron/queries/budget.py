@@ -5,18 +5,18 @@ from math import floor, isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
     advance,
     ask_probability,
+    count_class,
     expire,
-    meet,
+    mark_overdue,
     observe,
-    overlook,
-    regard,
+    preview,
 )
 from selectron.queries.auto import Auto
 from selectron.queries.threshold import certainty
@@ -159,9 +159,9 @@ def around(query: BudgetState, rule: Any) -> BudgetState:
     return query._replace(rule=rule)
 
 
-@regard.of(BudgetState)
+@preview.of(BudgetState)
 def budget_regard(query: BudgetState, x: Row) -> BudgetState:
-    return around(query, regard(query.rule, x))
+    return around(query, preview(query.rule, x))
 
 
 @ask_probability.of(BudgetState)
@@ -197,9 +197,9 @@ def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> Budge
     )
 
 
-@meet.of(BudgetState)
+@count_class.of(BudgetState)
 def budget_meet(query: BudgetState, k: int, n_classes: int) -> BudgetState:
-    return around(query, meet(query.rule, k, n_classes))
+    return around(query, count_class(query.rule, k, n_classes))
 
 
 @observe.of(BudgetState)
@@ -212,6 +212,6 @@ def budget_expire(query: BudgetState, n: int) -> BudgetState:
     return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)
 
 
-@overlook.of(BudgetState)
+@mark_overdue.of(BudgetState)
 def budget_overlook(query: BudgetState, n: int) -> BudgetState:
-    return around(query, overlook(query.rule, n))
+    return around(query, mark_overdue(query.rule, n))

@@ -5,19 +5,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 from selectron.forecasts import scarcer
-from selectron.numeric.arrays import Vector
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
     advance,
     ask_probability,
+    count_class,
     expire,
-    meet,
+    mark_overdue,
     observe,
-    overlook,
-    regard,
+    preview,
 )
 from selectron.queries.coverage import (
     FIRST_QUESTIONS,
@@ -143,7 +143,7 @@ def weighted_certainty(query: CappedState, forecast: Forecast) -> float:
     return certainty(forecast) / weight(query.coverage)
 
 
-@regard.of(CappedState)
+@preview.of(CappedState)
 def capped_regard(query: CappedState, x: Row) -> CappedState:
     if query.n_labels >= COVERED_LABELS:
         return query
@@ -192,7 +192,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
     )
 
 
-@meet.of(CappedState)
+@count_class.of(CappedState)
 def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts, n_labels = query.counts, query.n_labels + 1
     late = has_few(counts, k, n_labels)
@@ -218,6 +218,6 @@ def capped_expire(query: CappedState, n: int) -> CappedState:
     return query._replace(n_asked=query.n_asked - n)
 
 
-@overlook.of(CappedState)
+@mark_overdue.of(CappedState)
 def capped_overlook(query: CappedState, n: int) -> CappedState:
     return query._replace(n_overdue=n)

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, logarithm
-from selectron.numeric.lanes import lane_dot
 from selectron.numeric.rows import WIDEST_KEPT, Row, write_out, writes_out
+from selectron.numeric.sums import lane_dot
 
 KEPT = 256  # the first rows stand for the stream, unless they are too wide to keep
 FIRST_QUESTIONS, FIRST_SHARE, TRACK = 15, 0.1, 0.2

@@ -8,11 +8,11 @@ from selectron.protocol import (
     Forecast,
     advance,
     ask_probability,
+    count_class,
     expire,
-    meet,
+    mark_overdue,
     observe,
-    overlook,
-    regard,
+    preview,
 )
 from selectron.queries.auto import Auto
 from selectron.queries.budget import Budget
@@ -72,9 +72,9 @@ class FloorState(NamedTuple):
     explore: float
 
 
-@regard.of(FloorState)
+@preview.of(FloorState)
 def floor_regard(query: FloorState, x: Row) -> FloorState:
-    return FloorState(regard(query.rule, x), query.explore)
+    return FloorState(preview(query.rule, x), query.explore)
 
 
 @ask_probability.of(FloorState)
@@ -87,9 +87,9 @@ def floor_advance(query: FloorState, forecast: Forecast, asked: bool) -> FloorSt
     return FloorState(advance(query.rule, forecast, asked), query.explore)
 
 
-@meet.of(FloorState)
+@count_class.of(FloorState)
 def floor_meet(query: FloorState, k: int, n_classes: int) -> FloorState:
-    return FloorState(meet(query.rule, k, n_classes), query.explore)
+    return FloorState(count_class(query.rule, k, n_classes), query.explore)
 
 
 @observe.of(FloorState)
@@ -104,9 +104,9 @@ def floor_expire(query: FloorState, n: int) -> FloorState:
     return FloorState(expire(query.rule, n), query.explore)
 
 
-@overlook.of(FloorState)
+@mark_overdue.of(FloorState)
 def floor_overlook(query: FloorState, n: int) -> FloorState:
-    return FloorState(overlook(query.rule, n), query.explore)
+    return FloorState(mark_overdue(query.rule, n), query.explore)
 
 
 def with_floor(query: Any, explore: float) -> Any:

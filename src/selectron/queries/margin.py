@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from selectron.numeric.root import root
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import (
     Forecast,
@@ -145,7 +145,7 @@ class AdaptiveMarginState(NamedTuple):
 @ask_probability.of(AdaptiveMarginState)
 def adaptive_probability(query: AdaptiveMarginState, x: Row, forecast: Forecast) -> float:
     largest = max(query.square_norm, square_norm(x))
-    b = query.beta * largest * root(1.0 + query.n_mistakes)
+    b = query.beta * largest * sqrt(1.0 + query.n_mistakes)
     return b / (b + abs(forecast.margin)) if b > 0.0 else 1.0
 
 

@@ -1,6 +1,6 @@
 """Late answers: a question whose answer cannot help the next one is not worth asking yet."""
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 
 MOST_WAITING = 20
 

@@ -1,7 +1,7 @@
 """Which classes have had few labels, and when rows of them are sought."""
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 
 LATE_LABELS, LATE_SHARE = 10.0, 0.2
 SOUGHT_FROM, MOST_SOUGHT = 20.0, 0.125

@@ -8,7 +8,7 @@ of its certainty.
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import (

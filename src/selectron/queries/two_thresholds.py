@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.queries.threshold import odds_with_tail
 

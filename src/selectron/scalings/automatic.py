@@ -5,10 +5,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.numeric.rows import WIDEST_KEPT, DenseRow, Row, write_out
-from selectron.protocol import absorb, has_statistics, heed, lean, present, ready, regard
+from selectron.protocol import absorb, end_warm_up, has_statistics, present, preview, ready, warm_up
 from selectron.scalings.centred import Centred, CentredState
 from selectron.scalings.winsorised import Winsorised, WinsorisedState
 from selectron.spec import Range, Scaling
@@ -122,13 +122,13 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
     return AutomaticState(centred, winsorised, largest, early, least, kind)
 
 
-@lean.of(AutomaticState)
+@end_warm_up.of(AutomaticState)
 def automatic_lean(scaling: AutomaticState, update: Any, query: Any) -> Any:
     for k in range(len(scaling.early)):
         row = present(scaling, DenseRow(scaling.early[k]))
-        query = regard(query, row)
+        query = preview(query, row)
         row.values[len(scaling.largest)] = 0.0  # the bias is no direction in which rows spread
-        update = heed(update, row)
+        update = warm_up(update, row)
     return update, query
 
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
+from selectron.numeric.sums import lane_dot
 from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
@@ -63,7 +63,7 @@ class CentredState(NamedTuple):
 def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
     n_rows = scaling.n_rows + 1
     mean, buffer = scaling.mean, scaling.buffer
-    size = root(square_norm(x))
+    size = sqrt(square_norm(x))
     if size - size != 0.0:  # NaN or infinity: the pass will refuse the row
         return scaling
     scale = 1.0 / size if size > 0.0 else 0.0
@@ -78,7 +78,7 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
 def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     mean, buffer = scaling.mean, scaling.buffer
     d = len(mean)
-    size = root(square_norm(x))
+    size = sqrt(square_norm(x))
     if size - size != 0.0:  # must reach the margin, where the pass looks for it
         buffer[:] = nan
         return DenseRow(buffer)
@@ -86,7 +86,7 @@ def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     write_out(x, buffer)
     for i in range(d):
         buffer[i] = scale * buffer[i] - mean[i]
-    length = root(lane_dot(buffer[:d], buffer[:d]))
+    length = sqrt(lane_dot(buffer[:d], buffer[:d]))
     # The scale of a row that is the mean itself is rounding, not a direction.
     shrink = 1.0 / length if length > 1e-12 else 0.0
     for i in range(d):

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Indices, Vector
+from selectron.arrays import Indices, Vector
+from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import DenseRow, Row, SparseRow
 from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.scalings.raw import always_ready, no_statistics, nothing_to_absorb

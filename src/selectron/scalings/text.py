@@ -6,14 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Indices, Vector
-from selectron.numeric.elementary import logarithm
-from selectron.numeric.gathering import gather_dot
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
-from selectron.numeric.rows import DenseRow, Row, SparseRow
-from selectron.numeric.shifted import ShiftedRow
+from selectron.arrays import Indices, Vector
+from selectron.compiler.verbs import Verb, helper
+from selectron.numeric.elementary import logarithm, sqrt
+from selectron.numeric.rows import DenseRow, Row, ShiftedRow, SparseRow
+from selectron.numeric.sums import gather_dot, lane_dot
 from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
@@ -111,7 +108,7 @@ def weigh(scaling: TextState, x: SparseRow, counts: bool, n_rows: int) -> float:
             rarity = (n_rows + 1.0) / max(scaling.rows_with[x.indices[k]], 1.0)
             value = np.float64(logarithm(1.0 + value) * logarithm(rarity))
         buffer[k] = value
-    return root(np.float64(lane_dot(buffer[:n], buffer[:n])))
+    return sqrt(np.float64(lane_dot(buffer[:n], buffer[:n])))
 
 
 @helper
@@ -160,7 +157,7 @@ def text_present(scaling: TextState, given: Row) -> ShiftedRow:
     own = 1.0 if length > 0.0 else 0.0
     met = unit * np.float64(gather_dot(values, x.indices, scaling.total))
     apart = own - 2.0 * share * met + share * share * scaling.square_total
-    distance = root(max(apart, 0.0)) if apart == apart else nan
+    distance = sqrt(max(apart, 0.0)) if apart == apart else nan
     stretch = 0.0 if distance < LEAST_LENGTH else 1.0 / distance
     square = (1.0 if stretch > 0.0 else 0.0) + scaling.bias * scaling.bias
     return ShiftedRow(

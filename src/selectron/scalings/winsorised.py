@@ -6,11 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, write_out
+from selectron.numeric.sums import lane_dot
 from selectron.protocol import absorb, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
 
@@ -120,7 +120,7 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
             change = clipped(change, scaling.clip * deviation[i])
         mean[i] += change / n_rows
         squares[i] += change * change * (1.0 - 1.0 / n_rows)
-        deviation[i] = root(squares[i] / n_rows)
+        deviation[i] = sqrt(squares[i] / n_rows)
     usual = scaling.square_length
     usual += (standardise(scaling) - usual) / n_rows
     return scaling._replace(square_length=usual, n_rows=n_rows)
@@ -134,8 +134,8 @@ def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
         buffer[:] = nan
         return DenseRow(buffer)
     square = standardise(scaling)
-    bias = scaling.bias * root(scaling.square_length)
-    length = root(square + bias * bias)
+    bias = scaling.bias * sqrt(scaling.square_length)
+    length = sqrt(square + bias * bias)
     shrink = 1.0 / length if length > 0.0 else 0.0
     for i in range(d):
         buffer[i] *= shrink

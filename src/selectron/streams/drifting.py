@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from selectron.numeric.arrays import Indices, Matrix, Vector
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.streams.files import Stream
 
 Paths = Callable[[np.random.Generator, int, int], Matrix]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from selectron.dispatch import helper
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_label

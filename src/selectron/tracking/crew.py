@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.rows import Row
 from selectron.protocol import Forecast, glance, learn, predict
 

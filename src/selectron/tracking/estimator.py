@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.classifier import Ask, SelectiveClassifier
 from selectron.classifier.inputs import shape
 from selectron.classifier.labels import Labels
 from selectron.classifier.row_forms import as_table, numbers_and_columns
 from selectron.classifier.run import NO_FORECASTS, Run
 from selectron.classifier.seeds import seed_of
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Rows
 from selectron.tracking.machines import begin_machine, read_query
 from selectron.tracking.store import save

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Matrix, Vector
 from selectron.classifier.batch import learn_batch
 from selectron.classifier.inputs import read_rows, shape
 from selectron.classifier.label_arrays import read_labels
 from selectron.classifier.labels import Labels
 from selectron.loop import Log
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.tracking.estimator import TrackingClassifier
 from selectron.tracking.rounds import Diary
 

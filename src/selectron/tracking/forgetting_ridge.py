@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.numeric.rows import Row, dot
 from selectron.numeric.symmetric import image
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix, Signs, Vector
 from selectron.classifier.inputs import part, shape
 from selectron.classifier.machine import CHUNK, Machine, Stop
 from selectron.classifier.rules import Rules
+from selectron.compiler.numbers import numbers_of
 from selectron.experts import Mixture
 from selectron.loop import DONE, UPDATED, Learner, Log
-from selectron.numeric.arrays import Matrix, Signs, Vector
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Rows
-from selectron.numeric.scalars import numbers_of
 from selectron.scalings import Raw
 from selectron.tracking.crew import chain
 from selectron.tracking.mixtures import jury_of

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix, Signs, Vector
 from selectron.classifier.batch import TAME
 from selectron.classifier.inputs import part, shape
 from selectron.classifier.machine import Machine, Stop
 from selectron.classifier.rules import Rules
 from selectron.experts import Mixture
 from selectron.loop import DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNKNOWN, UPDATED, Log
-from selectron.numeric.arrays import Matrix, Signs, Vector
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Csr, DenseRow, Rows
-from selectron.protocol import Forecast, advance, ask_probability, expire, observe, overlook
+from selectron.protocol import Forecast, advance, ask_probability, expire, mark_overdue, observe
 from selectron.tracking.adapters import FrozenLearner, Member
 from selectron.tracking.rounds import Diary
 from selectron.tracking.vote import vote, write_losses
@@ -58,8 +58,8 @@ class PlainMachine(Machine):
     def give_up(self, n: int) -> None:
         self.query = expire(self.query, n)
 
-    def overlook(self, n: int) -> None:
-        self.query = overlook(self.query, n)
+    def mark_overdue(self, n: int) -> None:
+        self.query = mark_overdue(self.query, n)
 
     def run(
         self,

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from selectron.dispatch import KERNEL, digest, shelved
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.numbers import pack, unpack
+from selectron.compiler.verbs import KERNEL, digest, shelved
 from selectron.experts.compiled import sources_of
 from selectron.experts.learn_alpha import mix_alpha_rows, run_learn_alpha
 from selectron.loop import (
@@ -22,9 +24,7 @@ from selectron.loop import (
     Learner,
     quietly,
 )
-from selectron.numeric.arrays import Matrix, Vector
 from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
-from selectron.numeric.scalars import pack, unpack
 from selectron.protocol import Forecast, advance, ask_probability, observe
 from selectron.tracking.crew import Crew, Last, hear_each, teach_each
 from selectron.tracking.vote import vote, write_losses

@@ -2,8 +2,8 @@
 
 from math import isfinite, nan
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 
 
 @helper

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 from selectron.numeric.rows import Row, dot, square_norm
 from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import Forecast, glance, hypothesis, learn, predict

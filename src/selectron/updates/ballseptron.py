@@ -5,8 +5,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import NOT_NEGATIVE, UpdateRule
@@ -97,7 +97,7 @@ def ballseptron_learn(
         scale,
         update.r,
         square_length,
-        root(square_length),
+        sqrt(square_length),
         update.n_updates + 1,
         margin_errors,
     )

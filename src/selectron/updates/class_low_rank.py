@@ -4,14 +4,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.gathering import gather_dot
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
-from selectron.numeric.rows import DenseRow, Row, SparseRow, add_scaled, dot, square_norm
-from selectron.numeric.shifted import ShiftedRow
-from selectron.protocol import ManyForecast, follow, glance, hypothesis, learn, predict
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import Verb
+from selectron.numeric.elementary import sqrt
+from selectron.numeric.rows import (
+    DenseRow,
+    Row,
+    ShiftedRow,
+    SparseRow,
+    add_scaled,
+    dot,
+    square_norm,
+)
+from selectron.numeric.sums import gather_dot, lane_dot
+from selectron.protocol import ManyForecast, follow_scaling, glance, hypothesis, learn, predict
 from selectron.updates.covariance import SLACK, positive_root
 from selectron.updates.known_classes import (
     count_label,
@@ -91,7 +97,7 @@ def meet_no_row(z: Row, update: ClassLowRankState) -> None:
 
 
 @meet_row.of(ShiftedRow)
-def meet_shifted_row(z: ShiftedRow, update: ClassLowRankState) -> None:
+def refresh_shifted_products(z: ShiftedRow, update: ClassLowRankState) -> None:
     plain_sum(z, update)
     for m in range(len(update.met)):
         update.met[m] += z.unit * update.shadow[m]
@@ -117,7 +123,7 @@ def meet_total(z: ShiftedRow, update: ClassLowRankState, newest: int) -> None:
         update.prototypes_met[k] = np.float64(lane_dot(total, update.prototypes[k][:d]))
 
 
-@follow.of(ClassLowRankState)
+@follow_scaling.of(ClassLowRankState)
 def class_low_rank_follow(update: ClassLowRankState, z: Row) -> ClassLowRankState:
     meet_row(z, update)
     return update
@@ -163,7 +169,7 @@ def class_low_rank_learn(
     newest = -1
     if update.n_directions < len(update.met):
         newest = update.n_directions
-        narrowing = root(share)
+        narrowing = sqrt(share)
         for i in range(len(g)):
             U[i, newest] = narrowing * g[i]
     meet_again(z, update, newest)

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import sqrt
+from selectron.numeric.sums import lane_dot
 
 # A glance takes the largest variance there can be, |x|²/a; rounding must not undercut it.
 SLACK = 1.0 + 1e-9
@@ -38,10 +38,10 @@ def shared_covariance(d: int, n_classes: int, a: float) -> Covariance:
 
 @helper
 def length(weights: Vector) -> float:
-    return root(lane_dot(weights, weights))
+    return sqrt(lane_dot(weights, weights))
 
 
 @helper
 def positive_root(variance: float) -> float:
     """Return the square root as a unit of margins: 1 where the variance is 0."""
-    return root(variance) if variance > 0.0 else 1.0
+    return sqrt(variance) if variance > 0.0 else 1.0

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import FRACTION, UpdateRule
@@ -75,7 +75,7 @@ def half_step_learn(update: HalfStepState, x: Row, y: float, forecast: Forecast)
     grown = update.square_length + step * (2.0 * forecast.margin + step * size)
     grown = max(grown, 0.0)
     add_scaled(x, step, update.weights)
-    return HalfStepState(update.weights, update.rate, grown, root(grown), update.n_updates + 1)
+    return HalfStepState(update.weights, update.rate, grown, sqrt(grown), update.n_updates + 1)
 
 
 @hypothesis.of(HalfStepState)

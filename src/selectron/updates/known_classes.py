@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 from selectron.updates.prototypes import Lead, lead
 
 MOST_WEIGHT = 4.0

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from selectron.dispatch import helper
-from selectron.numeric.root import root
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import sqrt
 from selectron.updates.moments import FIRST_BLUR
 
 LEAN = 0.06  # what each row z of a warm-up adds to V = I: this times z zᵀ
@@ -24,7 +24,7 @@ def leant(leaning: Leaning, square_length: float, variance: float) -> Leaning:
     squares = leaning.squares + square_length * square_length
     overlap = leaning.overlap + (variance - square_length) / LEAN
     # The largest eigenvalue of Σ z zᵀ is at most the length of the matrix of all products z.z'.
-    most = 1.0 + LEAN * root(squares + 2.0 * max(overlap, 0.0))
+    most = 1.0 + LEAN * sqrt(squares + 2.0 * max(overlap, 0.0))
     return Leaning(leaning.n_rows + 1, squares, overlap, most)
 
 

@@ -4,14 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.gathering import gather_dot
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import Verb
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import (
     DenseRow,
     Row,
+    ShiftedRow,
     SparseRow,
     add_scaled,
     dot,
@@ -19,8 +18,8 @@ from selectron.numeric.rows import (
     n_entries,
     square_norm,
 )
-from selectron.numeric.shifted import ShiftedRow
-from selectron.protocol import Forecast, follow, glance, hypothesis, learn, predict
+from selectron.numeric.sums import gather_dot, lane_dot
+from selectron.protocol import Forecast, follow_scaling, glance, hypothesis, learn, predict
 from selectron.updates.covariance import SLACK, length, positive_root
 from selectron.updates.moments import LEAST_BLUR, Noise, fresh_noise, moments
 
@@ -64,7 +63,7 @@ def project(z: Any, update: LowRankState) -> None:
 
 
 @Verb
-def meet(z: Any, update: LowRankState) -> float:
+def refresh_products(z: Any, update: LowRankState) -> float:
     """Take the row into the products with M; return the new w.M."""
 
 
@@ -121,12 +120,12 @@ def sum_of_entries(z: ShiftedRow, update: LowRankState) -> None:
             shadow[m] += value * row[m]
 
 
-@meet.of(DenseRow, SparseRow)
+@refresh_products.of(DenseRow, SparseRow)
 def meet_nothing(z: Row, update: LowRankState) -> float:
     return 0.0
 
 
-@meet.of(ShiftedRow)
+@refresh_products.of(ShiftedRow)
 def meet_row(z: ShiftedRow, update: LowRankState) -> float:
     plain_sum(z, update)
     for m in range(len(update.met)):
@@ -151,9 +150,9 @@ def meet_total(z: ShiftedRow, update: LowRankState, newest: int) -> float:
     return np.float64(lane_dot(total, update.weights[:d]))
 
 
-@follow.of(LowRankState)
+@follow_scaling.of(LowRankState)
 def low_rank_follow(update: LowRankState, z: Row) -> LowRankState:
-    return update._replace(weights_met=meet(z, update))
+    return update._replace(weights_met=refresh_products(z, update))
 
 
 @glance.of(LowRankState)
@@ -183,7 +182,7 @@ def low_rank_learn(update: LowRankState, z: Row, y: float, forecast: Forecast) -
     newest = -1
     if update.n_directions < len(update.met):
         newest = update.n_directions
-        narrowing = root(lesson.share)
+        narrowing = sqrt(lesson.share)
         for i in range(len(g)):
             U[i, newest] = narrowing * g[i]
     return LowRankState(

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, square_norm
+from selectron.numeric.sums import lane_dot
 from selectron.protocol import ManyForecast, already_exact, glance, hypothesis, learn, predict
 from selectron.updates.prototypes import rival_of, score
 
@@ -53,7 +53,7 @@ def many_ballseptron_learn(
     if ahead > 0.0:
         for i in range(len(between)):
             between[i] = np.float64(right[i]) - np.float64(wrong[i])
-        distance = root(np.float64(lane_dot(between, between)))
+        distance = sqrt(np.float64(lane_dot(between, between)))
         if ahead > update.r * distance:
             return update
         shift = update.r / distance
@@ -70,7 +70,7 @@ def many_ballseptron_learn(
     grown = max(update.square_length + 2.0 * (ahead + size), 0.0)
     return update._replace(
         square_length=grown,
-        norm=root(grown),
+        norm=sqrt(grown),
         n_updates=update.n_updates + 1,
         n_margin_errors=margin_errors,
     )

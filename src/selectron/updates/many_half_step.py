@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, square_norm
 from selectron.protocol import ManyForecast, already_exact, glance, hypothesis, learn, predict
 from selectron.updates.prototypes import score
@@ -53,7 +53,7 @@ def many_half_step_learn(
     if moved == 0:
         return update
     grown = max(grown, 0.0)
-    return update._replace(square_length=grown, norm=root(grown), n_updates=update.n_updates + 1)
+    return update._replace(square_length=grown, norm=sqrt(grown), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyHalfStepState)

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, square_norm
 from selectron.protocol import ManyForecast, already_exact, glance, hypothesis, learn, predict
 from selectron.updates.prototypes import rival_of, score
@@ -52,7 +52,7 @@ def many_perceptron_learn(
     grown = max(grown, 0.0)
     add_scaled(x, step, update.prototypes[label])
     add_scaled(x, -step, update.prototypes[rival])
-    return update._replace(square_length=grown, norm=root(grown), n_updates=update.n_updates + 1)
+    return update._replace(square_length=grown, norm=sqrt(grown), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyPerceptronState)

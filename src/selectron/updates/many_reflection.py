@@ -4,13 +4,13 @@ A row x of class y that is taken for class p stands for x in the place of y and 
 p: a vector of length √2 on whose right side the stacked prototypes shall be.
 """
 
-from math import nan, sqrt
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, square_norm
 from selectron.protocol import ManyForecast, already_exact, glance, hypothesis, learn, predict
 from selectron.updates.prototypes import rival_of, score
@@ -35,7 +35,7 @@ def fresh_many_reflection(d: int, dtype: Any, n_classes: int, alpha: float) -> M
 @glance.of(ManyReflectionState)
 def many_reflection_glance(update: ManyReflectionState, x: Row) -> ManyForecast:
     found = score(x, update.prototypes, update.scores)
-    length = root(square_norm(x))
+    length = sqrt(square_norm(x))
     # A row without a direction has no margin; the pass refuses it.
     margin = found.margin / length if length != 0.0 else nan
     norm = update.norm
@@ -53,7 +53,7 @@ def many_reflection_learn(
     label = int(y)
     rival = rival_of(label, forecast)
     prototypes, alpha = update.prototypes, update.alpha
-    length = root(square_norm(x))
+    length = sqrt(square_norm(x))
     behind = (update.scores[rival] - update.scores[label]) / length
     first = update.n_updates == 0
     if behind <= 0.0 and not first:
@@ -65,7 +65,7 @@ def many_reflection_learn(
     if not first:
         shrunk = update.square_length - 0.5 * alpha * (2.0 - alpha) * behind * behind
         shrunk = max(shrunk, 0.0)
-    return update._replace(square_length=shrunk, norm=root(shrunk), n_updates=update.n_updates + 1)
+    return update._replace(square_length=shrunk, norm=sqrt(shrunk), n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ManyReflectionState)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 from selectron.numeric.rows import Row, square_norm
 from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from selectron.dispatch import helper
-from selectron.numeric.elementary import exponential
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import exponential, sqrt
 from selectron.numeric.normal import normal_density, normal_distribution
-from selectron.numeric.root import root
 from selectron.protocol import Forecast
 
 FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
@@ -43,7 +42,7 @@ def moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
     """Match the moments of the belief after a label y, and tune the noise by it."""
     flip = flip_rate(noise)
     spread = max(forecast.variance, LEAST_BLUR) + noise.blur
-    z = max(y * forecast.margin / root(spread), DEEPEST)
+    z = max(y * forecast.margin / sqrt(spread), DEEPEST)
     right = normal_distribution(z)
     evidence = flip + (1.0 - 2.0 * flip) * right
     slope = (1.0 - 2.0 * flip) * normal_density(z) / evidence
@@ -55,4 +54,4 @@ def moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
         blur = min(max(blur * exponential(surprise), LEAST_BLUR), MOST_BLUR)
     flips = noise.flips + flip * (1.0 - right) / evidence
     tuned = Noise(blur, flips, noise.n_labels + 1)
-    return Lesson(y * slope / root(spread), curvature / spread, tuned)
+    return Lesson(y * slope / sqrt(spread), curvature / spread, tuned)

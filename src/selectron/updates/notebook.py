@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Indices, Matrix, Vector
-from selectron.numeric.lanes import lane_dot
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import helper
 from selectron.numeric.rows import Row, add_scaled
+from selectron.numeric.sums import lane_dot
 from selectron.updates.known_classes import weight_of
 
 

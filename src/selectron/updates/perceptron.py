@@ -5,8 +5,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
@@ -75,7 +75,7 @@ def perceptron_learn(
     grown = update.square_length + step * (2.0 * forecast.margin + step * square_norm(x))
     grown = max(grown, 0.0)
     add_scaled(x, step, update.weights)
-    return PerceptronState(update.weights, update.eta, grown, root(grown), update.n_updates + 1)
+    return PerceptronState(update.weights, update.eta, grown, sqrt(grown), update.n_updates + 1)
 
 
 @hypothesis.of(PerceptronState)

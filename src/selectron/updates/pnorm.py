@@ -5,10 +5,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Vector
-from selectron.numeric.elementary import exponential, logarithm
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import exponential, logarithm, sqrt
 from selectron.numeric.rows import Row, dot, entry_index, n_entries
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
@@ -60,7 +59,7 @@ def power(base: float, exponent: float) -> float:
 def pnorm_glance(update: PNormState, x: Row) -> Forecast:
     margin = dot(x, update.powers)
     if update.p == 2.0:
-        norm = root(update.total)
+        norm = sqrt(update.total)
     else:
         # w_i = sgn(θ_i)|θ_i|^(p-1) / ‖θ‖^(p-2); its dual norm ‖w‖_q is ‖θ‖_p.
         margin *= power(update.total, (2.0 - update.p) / update.p) if update.total > 0.0 else 0.0

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import Forecast, glance, heed, hypothesis, learn, predict
+from selectron.protocol import Forecast, glance, hypothesis, learn, predict, warm_up
 from selectron.spec import Range, UpdateRule
 from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
 from selectron.updates.leaning import LEAN, Leaning, first_blur, leant
@@ -24,8 +24,8 @@ class Probit(UpdateRule):
     boundary count for more as the belief narrows, where least squares weighs them like the first
     ones: that brings the number of labels down to the order of d log(1/ε). The blur ν falls while
     labels are consistent, the flip rate fl is estimated as it goes: there is nothing to set.
-    A scaling that warms up on rows without labels makes V lean to the directions in which those
-    spread: I + 0.06 times the sum of their x xᵀ.
+    A scaling that warms up on rows without labels makes V lean to the directions in which
+    those spread: I + 0.06 times the sum of their x xᵀ.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class ProbitState(NamedTuple):
     n_updates: int
 
 
-@heed.of(ProbitState)
+@warm_up.of(ProbitState)
 def probit_heed(update: ProbitState, x: Row) -> ProbitState:
     if update.n_updates > 0:  # labels have shaped the belief already
         return update

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import helper
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.lanes import lane_dot
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, dot
+from selectron.numeric.sums import lane_dot
 from selectron.protocol import ManyForecast
 
 
@@ -62,4 +62,4 @@ def frobenius(prototypes: Matrix) -> float:
     total = 0.0
     for k in range(len(prototypes)):
         total += np.float64(lane_dot(prototypes[k], prototypes[k]))
-    return root(total)
+    return sqrt(total)

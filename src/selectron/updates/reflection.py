@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
-from selectron.numeric.root import root
+from selectron.arrays import Vector
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
@@ -63,7 +63,7 @@ class ReflectionState(NamedTuple):
 
 @glance.of(ReflectionState)
 def reflection_glance(update: ReflectionState, x: Row) -> Forecast:
-    length = root(square_norm(x))
+    length = sqrt(square_norm(x))
     # A row without a direction has no margin; the pass refuses it.
     margin = dot(x, update.weights) / length if length != 0.0 else nan
     norm = update.norm
@@ -77,7 +77,7 @@ predict.of(ReflectionState)(already_exact)
 def reflection_learn(
     update: ReflectionState, x: Row, y: float, forecast: Forecast
 ) -> ReflectionState:
-    length = root(square_norm(x))
+    length = sqrt(square_norm(x))
     weights, alpha, margin = update.weights, update.alpha, forecast.margin
     if update.n_updates == 0:
         add_scaled(x, y / length, weights)
@@ -87,7 +87,7 @@ def reflection_learn(
     add_scaled(x, -alpha * margin / length, weights)
     shrunk = update.square_length - alpha * (2.0 - alpha) * margin * margin
     shrunk = max(shrunk, 0.0)
-    return ReflectionState(weights, alpha, shrunk, root(shrunk), update.n_updates + 1)
+    return ReflectionState(weights, alpha, shrunk, sqrt(shrunk), update.n_updates + 1)
 
 
 @hypothesis.of(ReflectionState)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 from selectron.numeric.rows import Row
 from selectron.numeric.symmetric import downdate, image
 from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict

@@ -3,14 +3,14 @@
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
-from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Matrix, Vector
-from selectron.numeric.root import root
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import Verb, helper
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    follow,
+    follow_scaling,
     glance,
     hypothesis,
     learn,
@@ -51,12 +51,12 @@ def distance_between(prototypes: Matrix) -> float:
     for i in range(prototypes.shape[1]):
         apart = prototypes[1, i] - prototypes[0, i]
         total += apart * apart
-    return root(total)
+    return sqrt(total)
 
 
-@follow.of(TwoPrototypesState)
+@follow_scaling.of(TwoPrototypesState)
 def two_prototypes_follow(update: TwoPrototypesState, x: Row) -> TwoPrototypesState:
-    return TwoPrototypesState(follow(update.classes, x), update.norm, update.n_updates)
+    return TwoPrototypesState(follow_scaling(update.classes, x), update.norm, update.n_updates)
 
 
 @glance.of(TwoPrototypesState)

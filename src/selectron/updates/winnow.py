@@ -5,12 +5,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.dispatch import Verb, helper
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import opposite_exponentials
-from selectron.numeric.lanes import lane_sum
+from selectron.numeric.exponential_step import LEAST_WEIGHT, tilt_entries
 from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
-from selectron.numeric.tilting import LEAST_WEIGHT, tilt_entries
+from selectron.numeric.sums import lane_sum
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
 

@@ -10,8 +10,8 @@ from typing import NamedTuple, cast
 import numpy as np
 from numba import njit
 
+from selectron.arrays import Indices, Vector
 from selectron.experts.compiled import Kernel, sources_of
-from selectron.numeric.arrays import Indices, Vector
 from selectron.numeric.elementary import jitable
 from selectron.power.grid import BEACON
 from selectron.power.policies.plan import SHORTEST_NAP, Plan

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 # (sleeping times of the experts in ms, ms just slept, bytes that waited) -> a loss for each expert
 SleepLoss = Callable[[Vector, float, int], Vector]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 DAY = 86_400.0
 

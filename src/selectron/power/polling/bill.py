@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 
 class Schedule(Protocol):

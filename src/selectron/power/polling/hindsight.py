@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 from selectron.power.polling.bill import Bill, check_arrivals
 
 

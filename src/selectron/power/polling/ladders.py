@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
 
 REACHES = (1.0, 4.0, 16.0, 64.0)  # how far an interval may grow; 1: it stays as it is
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 
 SIDES = np.array([-1, 1])
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.classifier.label_arrays import plain, some
 from selectron.classifier.labels import Labels
-from selectron.numeric.arrays import Matrix, Vector
 
 
 class FrozenLearner:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from selectron.numeric.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Vector
 
 
 class Member(Protocol):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from selectron.arrays import Matrix, Vector
 from selectron.classifier import SelectiveClassifier
-from selectron.numeric.arrays import Matrix, Vector
 
 
 class SelectiveLearner:

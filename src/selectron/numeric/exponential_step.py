@@ -12,9 +12,10 @@ import numpy as np
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from selectron.dispatch import INLINE
-from selectron.numeric.ahead import emit_hints_behind
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.lanes import Lanes, OverArrays
+from selectron.compiler.prefetch import emit_hints_behind
+from selectron.compiler.verbs import INLINE
 from selectron.numeric.elementary import (
     LN2_HIGH,
     LN2_LOW,
@@ -25,9 +26,7 @@ from selectron.numeric.elementary import (
     odd_tail,
     opposite_exponentials,
 )
-from selectron.numeric.lane_loop import OverArrays
-from selectron.numeric.lanes import lane_sum
-from selectron.numeric.vectors import Lanes
+from selectron.numeric.sums import lane_sum
 
 LEAST_WEIGHT = 1e-290  # above the slow subnormal numbers; a weight of exactly 0 could never return
 

@@ -23,8 +23,8 @@ from numba.extending import (
 )
 from numba.np.arrayobj import populate_array
 
-from selectron.dispatch import INLINE
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import INLINE
 
 WORD = calcsize("P")
 HEADER = object.__basicsize__  # ends with the pointer to the class

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from selectron.inlining import Ingredient
-from selectron.replacing import Replacement
+from selectron.compiler.inlining import Ingredient
+from selectron.compiler.replacing import Replacement
 
 __all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "shelved"]
 

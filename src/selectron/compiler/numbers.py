@@ -13,8 +13,8 @@ from numba.core import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
-from selectron.dispatch import INLINE
-from selectron.numeric.arrays import Vector
+from selectron.arrays import Vector
+from selectron.compiler.verbs import INLINE
 
 
 def numbers_of(state: NamedTuple) -> list[float]:

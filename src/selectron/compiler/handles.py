@@ -21,8 +21,8 @@ from numba.extending import (
 )
 from numba.np.arrayobj import populate_array
 
-from selectron.dispatch import INLINE
-from selectron.numeric.things import DATA
+from selectron.compiler.raw_arrays import DATA
+from selectron.compiler.verbs import INLINE
 
 
 class Handle(np.ndarray[Any, Any]):

@@ -1,0 +1,1 @@
+"""Everything that Numba is taught: how plain Python bodies become one fast loop."""
