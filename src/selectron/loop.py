@@ -1,24 +1,36 @@
-"""The one loop that composes any three rules, and its two smaller sisters, compiled."""
+"""The round of a learner, once, and the loops that are made of it.
+
+A round has three parts. `arrive` shows a new row to the three rules. `decide` forecasts its label
+and says how likely it is to be asked. `answer` teaches the label. The loops below put them
+together: a pass over many rows, a lesson on labels that come outside a pass, predictions and
+scores, and the same for a single row. Numba inlines the parts into each loop.
+"""
 
 from collections.abc import Callable
-from functools import cache
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import config, njit
+from numba import config, typeof
 from numpy.typing import NDArray
 
 from selectron.arrays import Matrix, Vector
-from selectron.compiler.numbers import pack, unpack
-from selectron.compiler.verbs import KERNEL, digest, shelved
-from selectron.forecasts import TWO, class_count, class_of, recall, verdict, write_down
-from selectron.numeric.rows import Csr, Dense, DenseRow, SparseRow, row, sound
+from selectron.compiler.handles import Handle, held
+from selectron.compiler.raw_arrays import RAW_ARRAY, ArrayLayout, fits, vector
+from selectron.compiler.states import kinds_of, pack, unpack
+from selectron.compiler.verbs import Verb, digest, helper, kernel
+from selectron.numeric.rows import Csr, Dense, DenseRow, Row, SparseRow, row, sound
 from selectron.protocol import (
-    absorb_row,
+    TWO,
+    Forecast,
+    State,
+    absorb,
     advance,
     ask_probability,
+    class_count,
+    class_of,
     count_class,
+    end_warm_up,
     follow_scaling,
     glance,
     has_statistics,
@@ -28,6 +40,12 @@ from selectron.protocol import (
     present,
     preview,
     ready,
+    recall,
+    set_odds,
+    side,
+    verdict,
+    write_details,
+    write_down,
 )
 
 Kernel = Callable[..., Any]
@@ -47,15 +65,17 @@ class Log(NamedTuple):
     kept: bool
     exact: bool  # whether rounds that are not asked need their exact forecasts and odds too
     forecasts: Matrix  # (n, 4): margin, unit, norm, variance; of many classes also best, second
+    details: Matrix  # (n, k): what else the update rule has to say of its forecast
     probabilities: Vector
     asked: NDArray[np.bool_]
     updated: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, n: int, told: int = TWO, *, exact: bool = True) -> "Log":
+    def of(cls, n: int, told: int = TWO, *, exact: bool = True, details: int = 0) -> "Log":
         """Make room for n rounds, `told` numbers a forecast; none keeps nothing."""
         flags = np.zeros(n, bool), np.zeros(n, bool)
-        return cls(n > 0, exact and n > 0, np.zeros((n, told)), np.zeros(n), *flags)
+        room = np.zeros((n, told)), np.zeros((n, details)), np.zeros(n)
+        return cls(n > 0, exact and n > 0, *room, *flags)
 
     @classmethod
     def of_questions(cls, n: int) -> "Log":
@@ -64,7 +84,7 @@ class Log(NamedTuple):
 
     @property
     def sides(self) -> Vector:
-        """What each prediction hangs on: the margin, or of many classes the best."""
+        """What each prediction depends on: the margin, or of many classes the best one."""
         return self.forecasts[:, TWO if self.forecasts.shape[1] > TWO else 0].copy()
 
     @property
@@ -75,15 +95,14 @@ class Log(NamedTuple):
         return np.where(self.forecasts[:, 0] > 0.0, 1, -1).astype(np.int32)
 
     def part(self, start: int, stop: int) -> "Log":
+        """Return the log of a stretch of rounds."""
         if len(self.asked) == 0:
             return self
-        return self._replace(
-            forecasts=self.forecasts[start:stop],
-            probabilities=self.probabilities[start:stop],
-            asked=self.asked[start:stop],
-            updated=self.updated[start:stop],
-        )
+        parts: Any = (each[start:stop] for each in self[2:])
+        return Log(self.kept, self.exact, *parts)
 
+
+NOTHING_KEPT = Log.of(0)
 
 # Labels are signs, -1 and +1, or with more than two classes their numbers from 0; or one of these.
 UNKNOWN, NOT_GIVEN = -2, -3
@@ -91,179 +110,314 @@ UNKNOWN, NOT_GIVEN = -2, -3
 DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED = range(6)
 
 
-@cache
-def compiled_pass(bodies: str) -> Kernel:
-    """Compile THE loop: predict, maybe ask, maybe learn, row after row."""
+@helper
+def arrive(scaling: State, update: State, query: State, x: Row, new: bool) -> Any:
+    """Show a new row to the three rules; return them, and the row as the update rule sees it.
 
-    @njit(**KERNEL)
-    @shelved(bodies)
-    def run_pass(learner, numbers, X, labels, coins, log, absorbed, pause, teach):  # type: ignore[no-untyped-def]
-        _ = bodies  # captured, hence part of the cache key: an edited rule is compiled anew
-        scaling, update, query = unpack(learner, numbers)
-        status = DONE
-        n_asked = 0
-        t = 0
-        while t < len(coins):
-            if not sound(X, t):
-                status = UNSOUND
-                break
-            x = row(X, t)
-            new = t >= absorbed
-            if has_statistics(scaling) and new:
-                scaling, update, query = absorb_row(scaling, update, query, x)
-            z = present(scaling, x)
-            if has_statistics(scaling) and new:
-                update = follow_scaling(update, z)
-            if new and ready(scaling):
-                query = preview(query, z)
-            forecast = glance(update, z)
-            probability = 0.0
-            if ready(scaling):
-                probability = ask_probability(query, z, forecast)
-                if not forecast.exact and (log.exact or coins[t] < probability):
-                    forecast = predict(update, z, forecast)
-                    probability = ask_probability(query, z, forecast)
-            if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
-                status = NOT_FINITE
-                break
-            if log.kept:  # ahead of the label, which may not be there yet
-                write_down(forecast, log.forecasts[t])
-                log.probabilities[t] = probability
-            n_updates = update.n_updates
-            asked = coins[t] < probability
-            if asked:
-                if teach:
-                    label = labels[t]
-                    if label <= UNKNOWN:
-                        status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
-                        break
-                    y = float(label)
-                    query = advance(query, forecast, True)
-                    query = count_class(query, class_of(forecast, y), class_count(forecast, update))
-                    query = observe(query, z, forecast, verdict(forecast, y))
-                    update = learn(update, z, y, forecast)
-                else:
-                    query = advance(query, forecast, True)
-                n_asked += 1
-                if len(log.asked) > 0:
-                    log.asked[t] = True
-            else:
-                query = advance(query, forecast, False)
-            if log.kept:
-                log.updated[t] = update.n_updates != n_updates
-            t += 1
-            if pause and update.n_updates != n_updates:
-                status = UPDATED
-                break
-        pack(Learner(scaling, update, query), numbers)
-        return t, status, n_asked
-
-    return quietly(run_pass)
+    The scaling absorbs the row. If the row ends its warm-up, the other two rules learn of the rows
+    before it. A row that has arrived earlier is only presented.
+    """
+    if new and has_statistics(scaling):
+        warming = not ready(scaling)
+        scaling = absorb(scaling, x)
+        if warming and ready(scaling):
+            update, query = end_warm_up(scaling, update, query)
+    z = present(scaling, x)
+    if new and has_statistics(scaling):
+        update = follow_scaling(update, z)
+    if new and ready(scaling):
+        query = preview(query, z)
+    return scaling, update, query, z
 
 
-@cache
-def compiled_lesson(bodies: str) -> Kernel:
-    """Compile the loop's `if` on its own: labels asked earlier, or never."""
+@helper
+def decide(
+    update: State, query: State, z: Any, forecast: Any, coin: float, exact: bool, may_ask: bool
+) -> Any:
+    """Return the forecast and the odds of asking, beginning with the forecast of a glance.
 
-    @njit(**KERNEL)
-    @shelved(bodies)
-    def run_lesson(learner, numbers, X, labels, asked_with, fresh):  # type: ignore[no-untyped-def]
-        _ = bodies
-        scaling, update, query = unpack(learner, numbers)
-        status = DONE
-        for t in range(len(labels)):
-            if not sound(X, t):
-                status = UNSOUND
-                break
-            x = row(X, t)
-            if fresh:
-                scaling, update, query = absorb_row(scaling, update, query, x)
-            z = present(scaling, x)
-            if fresh and has_statistics(scaling):
-                update = follow_scaling(update, z)
-            if fresh and ready(scaling):
-                query = preview(query, z)
-            # The hypothesis has moved since the label was asked: a stale variance would spoil A⁻¹.
-            forecast = predict(update, z, glance(update, z))
-            if not (isfinite(forecast.margin) and isfinite(forecast.variance)):
-                status = NOT_FINITE
-                break
-            then = forecast
-            if fresh:
+    A glance is enough where the coin lies above even the odds of the least certain forecast that
+    it leaves possible, unless the exact forecast is wanted.
+    """
+    odds = 0.0
+    if may_ask:
+        odds = ask_probability(query, z, forecast)
+        if not forecast.exact and (exact or coin < odds):
+            forecast = predict(update, z, forecast)
+            odds = ask_probability(query, z, forecast)
+    return forecast, odds
+
+
+@helper
+def made_exact(update: State, z: Any, forecast: Any) -> Any:
+    """Return the exact forecast, beginning with that of a glance."""
+    return forecast if forecast.exact else predict(update, z, forecast)
+
+
+@helper
+def answer(
+    update: State, query: State, z: Any, y: float, forecast: Any, told: Any, odds: float
+) -> Any:
+    """Teach a label; return the two rules.
+
+    The query rule learns from the forecast with which it asked (`told`). The update rule learns
+    from the forecast of now: after other answers, an old variance would spoil its matrix.
+    """
+    query = count_class(query, class_of(forecast, y), class_count(forecast, update))
+    query = observe(query, z, told, verdict(told, y))
+    update = learn(set_odds(update, odds), z, y, forecast)
+    return update, query
+
+
+@helper
+def is_finite(forecast: Forecast) -> bool:
+    """Tell whether a row could be read: 0 times NaN is NaN, so a bad number always shows here."""
+    return isfinite(forecast.margin) and isfinite(forecast.variance)
+
+
+def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  # type: ignore[no-untyped-def]
+    """Predict, maybe ask, maybe learn, row after row; return rows done, status, labels asked.
+
+    The first `arrived` rows have arrived in an earlier call, which stopped for want of a label.
+    """
+    scaling, update, query = unpack(learner, numbers)
+    status = DONE
+    n_asked = 0
+    t = 0
+    while t < len(coins):
+        if not sound(X, t):
+            status = UNSOUND
+            break
+        scaling, update, query, z = arrive(scaling, update, query, row(X, t), t >= arrived)
+        seen = glance(update, z)
+        forecast, odds = decide(update, query, z, seen, coins[t], log.exact, ready(scaling))
+        if not is_finite(forecast):
+            status = NOT_FINITE
+            break
+        if log.kept:  # ahead of the label, which may not be there yet
+            write_down(forecast, log.forecasts[t])
+            write_details(update, log.details[t])
+            log.probabilities[t] = odds
+        n_updates = update.n_updates
+        asked = coins[t] < odds
+        if asked:
+            if teach:
+                label = labels[t]
+                if label <= UNKNOWN:
+                    status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
+                    break
                 query = advance(query, forecast, True)
-            elif len(asked_with) > 0:
-                then = recall(forecast, asked_with[t])
-            y = float(labels[t])
-            query = count_class(query, class_of(forecast, y), class_count(forecast, update))
-            query = observe(query, z, then, verdict(then, y))
-            update = learn(update, z, y, forecast)
-        if status == DONE:
-            pack(Learner(scaling, update, query), numbers)
-        return status
-
-    return quietly(run_lesson)
-
-
-@cache
-def compiled_margins(bodies: str) -> Kernel:
-    """Compile the prediction of many rows; `exact` asks for the margin, not only for its sign."""
-
-    @njit(**KERNEL)
-    @shelved(bodies)
-    def run_margins(learner, numbers, X, margins, exact):  # type: ignore[no-untyped-def]
-        _ = bodies
-        scaling, update, _query = unpack(learner, numbers)
-        for t in range(len(margins)):
-            if not sound(X, t):
-                return UNSOUND
-            z = present(scaling, row(X, t))
-            forecast = glance(update, z)
-            if exact and not forecast.exact:
-                forecast = predict(update, z, forecast)
-            margins[t] = forecast.margin
-        return DONE
-
-    return quietly(run_margins)
+                update, query = answer(update, query, z, float(label), forecast, forecast, odds)
+            else:
+                query = advance(query, forecast, True)
+            n_asked += 1
+            if len(log.asked) > 0:
+                log.asked[t] = True
+        else:
+            query = advance(query, forecast, False)
+        if log.kept:
+            log.updated[t] = update.n_updates != n_updates
+        t += 1
+        if pause and update.n_updates != n_updates:
+            status = UPDATED
+            break
+    pack(Learner(scaling, update, query), numbers)
+    return t, status, n_asked
 
 
-@cache
-def compiled_scores(bodies: str) -> Kernel:
-    """Compile the scores that many classes give to many rows."""
+def run_lesson(learner, numbers, X, labels, told, fresh):  # type: ignore[no-untyped-def]
+    """Teach labels that come outside a pass: asked earlier, or never; return the status.
 
-    @njit(**KERNEL)
-    @shelved(bodies)
-    def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
-        _ = bodies
-        scaling, update, _query = unpack(learner, numbers)
-        for t in range(len(scores)):
-            if not sound(X, t):
-                return UNSOUND
-            forecast = glance(update, present(scaling, row(X, t)))
-            for k in range(len(update.scores)):
-                scores[t, k] = update.scores[k] if isfinite(forecast.margin) else nan
-        return DONE
-
-    return quietly(run_scores)
-
-
-def quietly(kernel: Kernel) -> Kernel:
-    """Keep plain Python from warning of what compiled code passes over: overflow, 0/0."""
-    if not config.DISABLE_JIT:
-        return kernel
-
-    def call(*args: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return kernel(*args)
-
-    return call
+    `told` has, for each label asked earlier, the forecast of then and the odds; it may be empty.
+    """
+    scaling, update, query = unpack(learner, numbers)
+    for t in range(len(labels)):
+        if not sound(X, t):
+            return UNSOUND
+        scaling, update, query, z = arrive(scaling, update, query, row(X, t), fresh)
+        forecast = made_exact(update, z, glance(update, z))
+        if not is_finite(forecast):
+            return NOT_FINITE
+        asked_with, odds = forecast, 1.0
+        if fresh:
+            query = advance(query, forecast, True)
+        elif len(told) > 0:
+            asked_with, odds = recall(forecast, told[t]), told[t, told.shape[1] - 1]
+        y = float(labels[t])
+        update, query = answer(update, query, z, y, forecast, asked_with, odds)
+    pack(Learner(scaling, update, query), numbers)
+    return DONE
 
 
-def kinds_of(state: Any) -> list[type]:
-    """List the type of a state and of those within it: a rule may hold another."""
-    within = [kind for field in state if isinstance(field, tuple) for kind in kinds_of(field)]
-    return [type(state), *within]
+def run_margins(learner, numbers, X, margins, exact):  # type: ignore[no-untyped-def]
+    """Write the margin of every row; only its sign need be right unless `exact`."""
+    scaling, update, _query = unpack(learner, numbers)
+    for t in range(len(margins)):
+        if not sound(X, t):
+            return UNSOUND
+        z = present(scaling, row(X, t))
+        forecast = glance(update, z)
+        if exact:
+            forecast = made_exact(update, z, forecast)
+        margins[t] = forecast.margin
+    return DONE
 
 
-def rules_digest(learner: Learner) -> str:
+def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
+    """Write what each of many classes scores on every row."""
+    scaling, update, _query = unpack(learner, numbers)
+    for t in range(len(scores)):
+        if not sound(X, t):
+            return UNSOUND
+        forecast = glance(update, present(scaling, row(X, t)))
+        for k in range(len(update.scores)):
+            scores[t, k] = update.scores[k] if isfinite(forecast.margin) else nan
+    return DONE
+
+
+# One row at a time. A call is shorter than what Numba spends on looking at its arguments, so
+# these loops are called at their raw entry points (`entry_point`). The learner is found by one
+# address, its handle. The row comes as the Python objects that hold it, and the loop itself looks
+# whether it can read them: it returns NaN, and has changed nothing, if it cannot.
+
+
+class DenseLayout(NamedTuple):
+    """Rows come as d numbers."""
+
+    d: int
+    numbers: ArrayLayout
+
+
+class SparseLayout(NamedTuple):
+    """Rows come as numbers, their columns, and where they start and end."""
+
+    d: int
+    numbers: ArrayLayout
+    columns: ArrayLayout
+    starts: ArrayLayout
+
+
+class Subject(NamedTuple):
+    """What a one-row loop works on, and how rows must lie in memory."""
+
+    learner: Learner
+    numbers: Vector
+    layout: DenseLayout | SparseLayout
+
+
+@Verb
+def readable(layout: Any, values: Any, columns: Any, starts: Any) -> bool:
+    """Tell whether the row is whole and contiguous, and its columns rise within the width."""
+
+
+@Verb
+def take(layout: Any, values: Any, columns: Any) -> Any:
+    """Return the row at hand."""
+
+
+@readable.of(DenseLayout)
+def dense_readable(layout: DenseLayout, values: Any, columns: Any, starts: Any) -> bool:
+    return fits(values, layout.numbers) and len(vector(values, layout.numbers)) == layout.d
+
+
+@readable.of(SparseLayout)
+def sparse_readable(layout: SparseLayout, values: Any, columns: Any, starts: Any) -> bool:
+    if not (fits(values, layout.numbers) and fits(columns, layout.columns)):
+        return False
+    if not fits(starts, layout.starts):
+        return False
+    indices, bounds = vector(columns, layout.columns), vector(starts, layout.starts)
+    n = len(indices)
+    if len(vector(values, layout.numbers)) != n:
+        return False
+    if len(bounds) != 2 or bounds[0] != 0 or bounds[1] != n:
+        return False
+    if n == 0:
+        return True
+    falls = 0
+    for k in range(n - 1):
+        falls += indices[k] >= indices[k + 1]
+    return falls == 0 and indices[0] >= 0 and indices[n - 1] < layout.d
+
+
+@take.of(DenseLayout)
+def take_dense(layout: DenseLayout, values: Any, columns: Any) -> DenseRow:
+    return DenseRow(vector(values, layout.numbers))
+
+
+@take.of(SparseLayout)
+def take_sparse(layout: SparseLayout, values: Any, columns: Any) -> SparseRow:
+    return SparseRow(vector(values, layout.numbers), vector(columns, layout.columns))
+
+
+def predict_row(handle, values, columns, starts):  # type: ignore[no-untyped-def]
+    """Return the side of one row: its margin, or the number of its class."""
+    learner, numbers, layout = held(handle)
+    if not readable(layout, values, columns, starts):
+        return nan
+    scaling, update, _query = unpack(learner, numbers)
+    forecast = glance(update, present(scaling, take(layout, values, columns)))
+    return side(forecast) if is_finite(forecast) else nan
+
+
+def learn_row(handle, values, columns, starts, y, fresh):  # type: ignore[no-untyped-def]
+    """Teach one row, a new one if `fresh`; return its margin before."""
+    learner, numbers, layout = held(handle)
+    if not readable(layout, values, columns, starts):
+        return nan
+    scaling, update, query = unpack(learner, numbers)
+    x = take(layout, values, columns)
+    z = present(scaling, x)
+    forecast = glance(update, z)
+    if not is_finite(forecast):  # ahead of the statistics: a bad row must change nothing
+        return nan
+    scaling, update, query, z = arrive(scaling, update, query, x, fresh)
+    if fresh and has_statistics(scaling):
+        forecast = glance(update, z)
+    forecast = made_exact(update, z, forecast)
+    if fresh:
+        query = advance(query, forecast, True)
+    update, query = answer(update, query, z, y, forecast, forecast, 1.0)
+    pack(Learner(scaling, update, query), numbers)
+    return forecast.margin
+
+
+def ask_row(handle, values, columns, starts, coin, told):  # type: ignore[no-untyped-def]
+    """Play a round without its label; write the forecast and the odds, return the side."""
+    learner, numbers, layout = held(handle)
+    if not readable(layout, values, columns, starts):
+        return nan
+    scaling, update, query = unpack(learner, numbers)
+    x = take(layout, values, columns)
+    z = present(scaling, x)
+    forecast = glance(update, z)
+    if not is_finite(forecast):
+        return nan
+    scaling, update, query, z = arrive(scaling, update, query, x, True)
+    if has_statistics(scaling):
+        forecast = glance(update, z)
+    forecast = made_exact(update, z, forecast)
+    forecast, odds = decide(update, query, z, forecast, coin, True, ready(scaling))
+    query = advance(query, forecast, coin < odds)
+    write_down(forecast, told)
+    told[len(told) - 1] = odds
+    pack(Learner(scaling, update, query), numbers)
+    return side(forecast)
+
+
+def entry_point(loop: Kernel, learner: Learner, handle: Handle, *rest: Any) -> Kernel:
+    """Return the raw entry point of a one-row loop: it takes a handle, a row, and `rest`."""
+    compiled = kernel(loop, rules_digest(learner, DenseLayout, SparseLayout))
+    if config.DISABLE_JIT:
+        return lambda *args: float(compiled(*args))
+    row = RAW_ARRAY, RAW_ARRAY, RAW_ARRAY
+    kinds = (typeof(handle), *row, *(typeof(argument) for argument in rest))
+    compiled.compile(kinds)  # type: ignore[attr-defined]
+    entry: Kernel = compiled.overloads[kinds].entry_point  # type: ignore[attr-defined]
+    return entry
+
+
+def rules_digest(learner: Learner, *more: type) -> str:
     """Hash all code that a kernel for this learner is made of."""
-    return digest(*kinds_of(learner)[1:], Dense, Csr, DenseRow, SparseRow, kernel=__name__)
+    kinds = kinds_of(learner)[1:]
+    return digest(*kinds, *more, Dense, Csr, DenseRow, SparseRow, kernel=__name__)

@@ -1,14 +1,23 @@
-"""Predict, ask, learn: the verbs that rules give bodies to.
+"""The verbs: what the loop asks of rules and forecasts.
 
-A learner is three rules. A *scaling* presents the row, an *update* predicts and learns, a *query*
-decides whether the label is worth asking for.
+A learner is three rules. A *scaling* presents the row, an *update* rule predicts and learns, a
+*query* rule decides whether the label is worth asking for. Each rule has a *state*, and gives a
+verb its body for that type of state. A verb without a body for a state does what `otherwise` says.
+
+The loop does not know how many classes there are. With two, a label is a sign, -1 or +1. With
+more, a label is the number of its class, and the margin is the lead of the best class over the
+second. The verbs of the forecast hide the difference.
 """
 
 from typing import Any, NamedTuple
 
 from selectron.arrays import Vector
-from selectron.compiler.verbs import Verb, helper
+from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import Row
+
+State = Any  # a NamedTuple of arrays, numbers and other states: each rule has its own
+
+TWO, MANY = 4, 6  # how many numbers of a forecast are written down
 
 
 class Forecast(NamedTuple):
@@ -34,152 +43,278 @@ class ManyForecast(NamedTuple):
 
 
 @Verb
-def absorb(scaling: Any, x: Row) -> Any:
+def absorb(scaling: State, x: Row) -> Any:
     """Take the row into the scaling's statistics (no label needed); return the scaling."""
 
 
 @Verb
-def has_statistics(scaling: Any) -> bool:
+def has_statistics(scaling: State) -> bool:
     """Tell whether rows are worth absorbing: a constant that the compiler can see."""
 
 
 @Verb
-def present(scaling: Any, x: Row) -> Any:
+def present(scaling: State, x: Row) -> Any:
     """Return the row as the update rule shall see it."""
 
 
 @Verb
-def ready(scaling: Any) -> bool:
+def ready(scaling: State) -> bool:
     """Tell whether enough rows were seen to ask for labels."""
 
 
 @Verb
-def follow_scaling(update: Any, x: Row) -> Any:
+def follow_scaling(update: State, x: Row) -> Any:
     """Return the update rule after its scaling has absorbed this row: most need not know."""
 
 
 @Verb
-def end_warm_up(scaling: Any, update: Any, query: Any) -> Any:
+def end_warm_up(scaling: State, update: State, query: State) -> Any:
     """Return update and query rule after what the scaling kept of the warm-up, if anything."""
 
 
 @Verb
-def warm_up(update: Any, x: Row) -> Any:
+def warm_up(update: State, x: Row) -> Any:
     """Return the update rule after a row of the warm-up, ahead of all labels."""
 
 
 @Verb
-def glance(update: Any, x: Row) -> Forecast:
+def glance(update: State, x: Row) -> Forecast:
     """Forecast in O(d); where that cannot be exact, give the least certain possible forecast."""
 
 
 @Verb
-def predict(update: Any, x: Row, seen: Forecast) -> Forecast:
+def predict(update: State, x: Row, seen: Forecast) -> Forecast:
     """Make the forecast of a glance exact."""
 
 
 @Verb
-def learn(update: Any, x: Row, y: float, forecast: Forecast) -> Any:
+def learn(update: State, x: Row, y: float, forecast: Forecast) -> Any:
     """Return the update rule after the label; arrays change in place."""
 
 
 @Verb
-def preview(query: Any, x: Row) -> Any:
+def set_odds(update: State, odds: float) -> Any:
+    """Return the update rule that is told the odds of a question, ahead of its label."""
+
+
+@Verb
+def write_details(update: State, details: Vector) -> None:
+    """Write down what else the last forecast was made of, for those who keep a log."""
+
+
+@Verb
+def preview(query: State, x: Row) -> Any:
     """Return the query rule after a look at a new row, ahead of the decision on it."""
 
 
 @Verb
-def ask_probability(query: Any, x: Row, forecast: Forecast) -> float:
+def ask_probability(query: State, x: Row, forecast: Forecast) -> float:
     """Return the odds of asking: they never rise with certainty."""
 
 
 @Verb
-def advance(query: Any, forecast: Forecast, asked: bool) -> Any:
+def advance(query: State, forecast: Forecast, asked: bool) -> Any:
     """Return the query rule after the decision of this round."""
 
 
 @Verb
-def observe(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
+def observe(query: State, x: Row, forecast: Forecast, y: float) -> Any:
     """Return the query rule after a label it asked for."""
 
 
 @Verb
-def count_class(query: Any, k: int, n_classes: int) -> Any:
+def count_class(query: State, k: int, n_classes: int) -> Any:
     """Return the query rule that is told, ahead of `observe`, which class was answered."""
 
 
 @Verb
-def expire(query: Any, n: int) -> Any:
+def expire(query: State, n: int) -> Any:
     """Return the query rule after n of its questions were given up."""
 
 
 @Verb
-def mark_overdue(query: Any, n: int) -> Any:
+def mark_overdue(query: State, n: int) -> Any:
     """Return the query rule that knows n of its questions to be overdue."""
 
 
 @Verb
-def hypothesis(update: Any) -> Vector:
+def hypothesis(update: State) -> Vector:
     """Return the weights whose product with a row has the sign of its margin, or a row a class."""
 
 
+@Verb
+def verdict(forecast: Any, y: float) -> float:
+    """Return the label as a query rule is told it: a sign, +1 for a right answer among many."""
+
+
+@Verb
+def class_of(forecast: Any, y: float) -> int:
+    """Return the number of the class that a label names."""
+
+
+@Verb
+def class_count(forecast: Any, update: Any) -> int:
+    """Return how many classes compete."""
+
+
+@Verb
+def scarcer(forecast: Any, counts: Vector) -> int:
+    """Return which of the two classes that the margin lies between has had fewer labels."""
+
+
+@Verb
+def side(forecast: Any) -> float:
+    """Return what the prediction hangs on: the margin, or the number of the best class."""
+
+
+@Verb
+def write_down(forecast: Any, told: Vector) -> None:
+    """Keep the numbers of a forecast."""
+
+
+@Verb
+def recall(forecast: Any, told: Vector) -> Any:
+    """Return the exact forecast that was written down, of the same kind as this one."""
+
+
+# Bodies for the rules that need not know. The compiler drops calls that do nothing.
+
+
 @follow_scaling.otherwise
-def unmoved_by_rows(update: Any, x: Row) -> Any:
+def unmoved_by_rows(update: State, x: Row) -> Any:
     """Serve as `follow_scaling` of the rules that keep nothing of the scaling's statistics."""
     return update
 
 
 @end_warm_up.otherwise
-def keeps_nothing(scaling: Any, update: Any, query: Any) -> Any:
+def keeps_nothing(scaling: State, update: State, query: State) -> Any:
     """Serve as `end_warm_up` of the scalings that keep no rows."""
     return update, query
 
 
 @warm_up.otherwise
-def unmoved_by_warm_up(update: Any, x: Row) -> Any:
+def unmoved_by_warm_up(update: State, x: Row) -> Any:
     """Serve as `warm_up` of the rules that learn from labels alone."""
     return update
 
 
+@set_odds.otherwise
+def unmoved_by_odds(update: State, odds: float) -> Any:
+    """Serve as `set_odds` of the rules to which all labels weigh the same."""
+    return update
+
+
+@write_details.otherwise
+def no_details(update: State, details: Vector) -> None:
+    """Serve as `write_details` of the rules that have nothing to add to their forecast."""
+
+
 @preview.otherwise
-def unmoved_by_row(query: Any, x: Row) -> Any:
+def unmoved_by_row(query: State, x: Row) -> Any:
     """Serve as `preview` of the rules to which all rows of one certainty are alike."""
     return query
 
 
 @count_class.otherwise
-def unmoved_by_class(query: Any, k: int, n_classes: int) -> Any:
+def unmoved_by_class(query: State, k: int, n_classes: int) -> Any:
     """Serve as `count_class` of the rules to which all classes are alike."""
     return query
 
 
 @mark_overdue.otherwise
 @expire.otherwise
-def unmoved_by_silence(query: Any, n: int) -> Any:
+def unmoved_by_silence(query: State, n: int) -> Any:
     """Serve as `expire` of the rules that do not wait for answers."""
     return query
 
 
-def already_exact(update: Any, x: Row, seen: Forecast) -> Forecast:
+def already_exact(update: State, x: Row, seen: Forecast) -> Forecast:
     """Serve as `predict` of the rules whose glance is exact."""
     return seen
 
 
-def unmoved_by_choice(query: Any, forecast: Forecast, asked: bool) -> Any:
+def unmoved_by_choice(query: State, forecast: Forecast, asked: bool) -> Any:
     """Serve as `advance` of the rules that keep no count of rounds."""
     return query
 
 
-def unmoved_by_label(query: Any, x: Row, forecast: Forecast, y: float) -> Any:
+def unmoved_by_label(query: State, x: Row, forecast: Forecast, y: float) -> Any:
     """Serve as `observe` of the rules that do not adapt."""
     return query
 
 
-@helper
-def absorb_row(scaling: Any, update: Any, query: Any, x: Row) -> Any:
-    """Absorb the row; if it ends the warm-up, the other rules hear of the rows before it."""
-    warming = not ready(scaling)
-    scaling = absorb(scaling, x)
-    if warming and ready(scaling):
-        update, query = end_warm_up(scaling, update, query)
-    return scaling, update, query
+# Bodies of the verbs of forecasts: two classes, and many.
+
+
+@verdict.of(Forecast)
+def sign_itself(forecast: Forecast, y: float) -> float:
+    return y
+
+
+@verdict.of(ManyForecast)
+def right_or_wrong(forecast: ManyForecast, y: float) -> float:
+    return 1.0 if forecast.best == int(y) else -1.0
+
+
+@class_of.of(Forecast)
+def class_of_sign(forecast: Forecast, y: float) -> int:
+    return 1 if y > 0.0 else 0
+
+
+@class_of.of(ManyForecast)
+def class_itself(forecast: ManyForecast, y: float) -> int:
+    return int(y)
+
+
+@class_count.of(Forecast)
+def two_classes(forecast: Forecast, update: Any) -> int:
+    return 2
+
+
+@class_count.of(ManyForecast)
+def one_class_a_score(forecast: ManyForecast, update: Any) -> int:
+    return len(update.scores)
+
+
+@scarcer.of(Forecast)
+def scarcer_sign(forecast: Forecast, counts: Vector) -> int:
+    return 1 if counts[1] < counts[0] else 0
+
+
+@scarcer.of(ManyForecast)
+def scarcer_leader(forecast: ManyForecast, counts: Vector) -> int:
+    best, second = forecast.best, forecast.second
+    return second if counts[second] < counts[best] else best
+
+
+@side.of(Forecast)
+def side_of_margin(forecast: Forecast) -> float:
+    return forecast.margin
+
+
+@side.of(ManyForecast)
+def side_of_best(forecast: ManyForecast) -> float:
+    return float(forecast.best)
+
+
+@write_down.of(Forecast)
+def write_two(forecast: Forecast, told: Vector) -> None:
+    told[0], told[1] = forecast.margin, forecast.unit
+    told[2], told[3] = forecast.norm, forecast.variance
+
+
+@write_down.of(ManyForecast)
+def write_many(forecast: ManyForecast, told: Vector) -> None:
+    told[0], told[1] = forecast.margin, forecast.unit
+    told[2], told[3] = forecast.norm, forecast.variance
+    told[4], told[5] = forecast.best, forecast.second
+
+
+@recall.of(Forecast)
+def recall_two(forecast: Forecast, told: Vector) -> Forecast:
+    return Forecast(told[0], told[1], told[2], told[3], True)
+
+
+@recall.of(ManyForecast)
+def recall_many(forecast: ManyForecast, told: Vector) -> ManyForecast:
+    return ManyForecast(told[0], told[1], told[2], told[3], True, int(told[4]), int(told[5]))

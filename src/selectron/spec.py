@@ -1,10 +1,16 @@
-"""What a user writes: small frozen descriptions of rules, checked when they are made."""
+"""What a user writes: small frozen descriptions of rules, checked when they are made.
+
+Every description registers itself by its package and its name, so that files, commands and texts
+find rules of other packages too. A package whose rules shall be found before it is imported names
+its module in the entry points of the group `selectron.rules`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from importlib.metadata import entry_points
 from math import isfinite
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,6 +44,11 @@ class Spec:
 
     RANGES: ClassVar[Mapping[str, Range]] = {}
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__name__.startswith("_"):
+            REGISTERED[registered_name(cls)] = cls
+
     def __post_init__(self) -> None:
         for name, allowed in self.RANGES.items():
             value = getattr(self, name)
@@ -63,10 +74,60 @@ class Spec:
         return {name: v.item() if hasattr(v, "item") else v for name, v in values.items()}
 
 
+REGISTERED: dict[str, type[Spec]] = {}
+ENTRY_POINTS = "selectron.rules"
+OWN = __name__.partition(".")[0]
+
+
+def registered_name(kind: type[Spec]) -> str:
+    """Return the name by which files know a rule: `Margin`, or `package:Band` of another package.
+
+    Modules are no part of it: a package may move its rules about.
+    """
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == OWN else f"{package}:{kind.__name__}"
+
+
+def registered(name: str) -> type[Spec]:
+    """Return the rule of this name; packages that are not imported yet are asked for it."""
+    if name not in REGISTERED:
+        for point in entry_points(group=ENTRY_POINTS):
+            point.load()
+    if name not in REGISTERED:
+        raise KeyError(name)
+    return REGISTERED[name]
+
+
+def plain(value: Any) -> Any:
+    """Return a rule, a list of rules or a number as values that JSON has."""
+    if isinstance(value, Spec):
+        knobs = {name: plain(knob) for name, knob in value.knobs().items()}
+        return {"rule": registered_name(type(value))} | knobs
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def from_plain(value: Any) -> Any:
+    """Return what `plain` was given; lists come back as tuples."""
+    if isinstance(value, dict):
+        knobs = {name: from_plain(knob) for name, knob in value.items()}
+        return registered(knobs.pop("rule"))(**knobs)
+    return tuple(map(from_plain, value)) if isinstance(value, list) else value
+
+
 class Scaling(Spec):
     """How a row is presented to the update rule."""
 
     WRITTEN_OUT: ClassVar[bool] = True  # False: dense rows of which only products can be had
+
+    def width(self, d: int) -> int:
+        """Return how long presented rows are where rows have d features."""
+        return d
+
+    def begin(self, d: int, dtype: np.dtype[Any]) -> Any:
+        """Return the state before the first row."""
+        raise NotImplementedError  # every scaling has its own
 
 
 class UpdateRule(Spec):
@@ -79,7 +140,11 @@ class UpdateRule(Spec):
         """Whether products with a row, and sums of rows, are all it needs."""
         return False
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> Any:
+    def begin(self, d: int, dtype: np.dtype[Any]) -> Any:
+        """Return the state of two classes before the first label."""
+        raise NotImplementedError  # every rule has its own
+
+    def many(self, d: int, dtype: np.dtype[Any], n_classes: int) -> Any:
         """Begin with more than two classes, a prototype each; most rules have no such form."""
         raise ValueError(
             f"{self.label} is for two classes and there are {n_classes}: choose a rule for more, "
@@ -97,3 +162,11 @@ class QueryRule(Spec):
     def begin(self, d: int) -> Any:
         """Return the state before the first round."""
         raise NotImplementedError  # every rule has its own
+
+
+class Rules(NamedTuple):
+    """The descriptions of the three rules that make up a learner."""
+
+    scaling: Scaling
+    update: UpdateRule
+    query: QueryRule

@@ -5,9 +5,12 @@ import signal
 import numpy as np
 import pytest
 
-from selectron import SelectiveClassifier, load, loop
-from selectron.classifier.machine import Machine
+from selectron import SelectiveClassifier, load
+from selectron.classifier.machine import LinearMachine
+from selectron.classifier.run import Run
 from selectron.classifier.tickets import Tickets
+from selectron.compiler.verbs import kernel
+from selectron.loop import run_pass
 from selectron.queries import Always, Balanced, Margin
 from selectron.scalings import Centred
 from selectron.updates import Ballseptron, Perceptron, PNorm, Ridge
@@ -27,7 +30,11 @@ def memory_of(clf):
 
 @pytest.mark.parametrize(
     ("door", "owner", "step"),
-    [("partial_fit", Machine, "_toss"), ("ask", Machine, "_toss"), ("ask", Tickets, "issue_one")],
+    [
+        ("partial_fit", Run, "_coins"),
+        ("ask", Run, "_coins"),
+        ("ask", Tickets, "keep"),
+    ],
 )
 def test_a_batch_that_is_broken_off_leaves_nothing(door, owner, step, monkeypatch):
     X = np.random.default_rng(0).standard_normal((400, 3))
@@ -59,14 +66,14 @@ def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
         SelectiveClassifier(Ridge(), Margin(b=0.5), random_state=0).fit(X[:50], y[:50])
         for _ in range(2)
     )
-    kernel = loop.compiled_pass(clf._run.machine.bodies)
+    compiled = kernel(run_pass, clf._run.machine.bodies)
 
     def interrupted(*args):
-        outcome = kernel(*args)
+        outcome = compiled(*args)
         signal.raise_signal(signal.SIGINT)  # heard before the outcome has a name
         return outcome
 
-    monkeypatch.setattr("selectron.classifier.machine.compiled_pass", lambda _: interrupted)
+    monkeypatch.setattr("selectron.classifier.machine.kernel", lambda *_: interrupted)
     usual = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         clf.partial_fit(X[50:], y[50:]) if door == "partial_fit" else clf.ask(X[50:])
@@ -78,16 +85,16 @@ def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
 
 def interrupting(clf, monkeypatch):
     """Let Ctrl-C come with every call of the kernel, 100 rows each; return what counts them."""
-    kernel, calls = loop.compiled_pass(clf._run.machine.bodies), []
+    compiled, calls = kernel(run_pass, clf._run.machine.bodies), []
 
     def interrupted(*args):
         calls.append(1)
-        outcome = kernel(*args)
+        outcome = compiled(*args)
         signal.raise_signal(signal.SIGINT)
         return outcome
 
     monkeypatch.setattr("selectron.classifier.machine.CHUNK", 100)
-    monkeypatch.setattr("selectron.classifier.machine.compiled_pass", lambda _: interrupted)
+    monkeypatch.setattr("selectron.classifier.machine.kernel", lambda *_: interrupted)
     return calls
 
 
@@ -126,16 +133,16 @@ def test_answers_paid_for_are_counted_whenever_ctrl_c_comes(call, monkeypatch):
     clf, twin = (SelectiveClassifier(Ridge(), Balanced(), random_state=0) for _ in range(2))
     for learner in (clf, twin):
         learner.partial_fit(X[:50], y[:50], classes=[False, True])
-    kernel, calls = loop.compiled_pass(clf._run.machine.bodies), []
+    compiled, calls = kernel(run_pass, clf._run.machine.bodies), []
 
     def interrupted(*args):
-        outcome = kernel(*args)
+        outcome = compiled(*args)
         calls.append(1)
         if len(calls) == call:
             signal.raise_signal(signal.SIGINT)
         return outcome
 
-    monkeypatch.setattr("selectron.classifier.machine.compiled_pass", lambda _: interrupted)
+    monkeypatch.setattr("selectron.classifier.machine.kernel", lambda *_: interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.partial_fit(X[50:], lambda t: y[50 + t])
     monkeypatch.undo()
@@ -152,14 +159,14 @@ def test_an_answer_is_no_longer_waited_for_when_ctrl_c_comes(monkeypatch):
         learner.partial_fit(X[:50], y[:50])
     tickets = clf.ask(X[50:]).tickets
     twin.tell(twin.ask(X[50:]).tickets, y[50:])
-    lesson = Machine.lesson
+    lesson = LinearMachine.lesson
 
     def interrupted(*args, **options):
         status = lesson(*args, **options)
         signal.raise_signal(signal.SIGINT)
         return status
 
-    monkeypatch.setattr(Machine, "lesson", interrupted)
+    monkeypatch.setattr(LinearMachine, "lesson", interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.tell(tickets, y[50:])
     monkeypatch.undo()

@@ -6,7 +6,8 @@ from numba import config
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
-from selectron.loop import compiled_margins, compiled_pass
+from selectron.compiler.verbs import kernel
+from selectron.loop import run_margins, run_pass
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 
@@ -19,11 +20,11 @@ Y = X[:, 0] > 0
 def test_a_read_only_array_compiles_nothing_anew(make):
     clf = SelectiveClassifier(Perceptron(), Margin(b=1.0), random_state=0).fit(make(X), Y)
     predicted = clf.predict(make(X))
-    kernels = [build(clf._run.machine.bodies) for build in (compiled_pass, compiled_margins)]
-    before = [len(kernel.signatures) for kernel in kernels]
+    kernels = [kernel(loop, clf._run.machine.bodies) for loop in (run_pass, run_margins)]
+    before = [len(each.signatures) for each in kernels]
     rows = make(X)
     for array in (rows.data, rows.indices, rows.indptr) if make is csr_array else (rows,):
         array.flags.writeable = False
     again = SelectiveClassifier(Perceptron(), Margin(b=1.0), random_state=0).fit(rows, Y)
     np.testing.assert_array_equal(again.predict(rows), predicted)
-    assert [len(kernel.signatures) for kernel in kernels] == before
+    assert [len(each.signatures) for each in kernels] == before

@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
-from selectron.classifier.inputs import read_rows
 from selectron.classifier.memory import MOST_NUMBERS, Memory
+from selectron.classifier.rows import read_rows
 from selectron.loop import Log
 from selectron.protocol import (
     advance,

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import selectron
 from selectron import SelectiveClassifier
-from selectron.classifier.row_forms import Bench
+from selectron.classifier.rows import RowReader
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 from tests.classifier.test_memory import resident_megabytes
@@ -155,7 +155,7 @@ def test_a_usual_row_is_not_converted(form, move, monkeypatch, tmp_path):
     def read(bench, x):
         raise AssertionError("converted")
 
-    monkeypatch.setattr(Bench, "read", read)
+    monkeypatch.setattr(RowReader, "read", read)
     clf.predict_one(row)
     clf.learn_one(row, "a")
     with pytest.raises(AssertionError, match="converted"):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules
+from selectron.classifier.machine import LinearMachine
 from selectron.experiments import EXPERIMENTS, default_sphere
 from selectron.experiments.default_sphere import DKM, Curve, summary
 from selectron.experiments.sphere import SILENT, labels_by_streaming, points
@@ -23,6 +22,7 @@ from selectron.loop import Log
 from selectron.numeric.rows import Dense
 from selectron.queries import Auto
 from selectron.scalings import Raw
+from selectron.spec import Rules
 from selectron.updates import Probit, Reflection
 
 RULES = {"default": (Probit(), Auto(hard=True)), "DKM": (Reflection(), DKM)}
@@ -38,7 +38,7 @@ def test_the_threshold_grows_as_it_would_row_by_row(leak):
 @pytest.mark.parametrize("threshold", [0.01, 0.1, 1.0])
 def test_no_row_within_the_threshold_is_beyond_the_band(threshold):
     d, rng = 6, np.random.default_rng(2)
-    machine = Machine(Rules(Raw(), *RULES["default"]), d, np.dtype(float), 0)
+    machine = LinearMachine(Rules(Raw(), *RULES["default"]), d, np.dtype(float), 0)
     X = points(rng, 300, d)
     machine.run(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8), log=SILENT)
     weights, V = machine.state.update.covariance[:2]
@@ -67,7 +67,7 @@ def test_skipping_rows_is_the_same_as_drawing_them(name):
 def test_the_next_question_is_as_far_and_as_certain(name):
     """From one state: rounds until the next question, and how near the threshold it is."""
     d, rng = 5, np.random.default_rng(5)
-    machine = Machine(Rules(Raw(), *RULES[name]), d, np.dtype(float), 0)
+    machine = LinearMachine(Rules(Raw(), *RULES[name]), d, np.dtype(float), 0)
     X = points(rng, 2000, d)
     machine.run(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8), log=SILENT)
     before, spread = machine.snapshot(), spread_of(machine.state.update)

@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from selectron.classifier.inputs import read_rows
-from selectron.classifier.kernel_blocks import EXITS
-from selectron.classifier.kernel_machine import KernelMachine
-from selectron.classifier.rules import Rules
+from selectron.classifier.labels import Labels
+from selectron.classifier.rows import read_rows
+from selectron.classifier.run import Run
 from selectron.kernels.choice import KernelChoice
+from selectron.kernels.machine import EXITS, KernelMachine
 from selectron.loop import DONE, NOT_GIVEN, Log
 from selectron.numeric.coins import coins
 from selectron.queries import Always
 from selectron.scalings import Raw
+from selectron.spec import Rules
 from tests.oracles import kernels as twins
 
 SEED = 5
@@ -46,14 +47,15 @@ def play(machine, X, labels):
     log = Log.of(len(labels))
     labels = np.asarray(labels, float)
     signs = np.where(np.isnan(labels), NOT_GIVEN, labels).astype(np.int8)
-    stop = machine.run(read_rows(X), signs, log=log)
+    stop = Run(machine, Labels()).play(read_rows(X), signs, log)
     assert (stop.position, stop.status) == (len(labels), DONE)
     return log
 
 
 def play_classes(machine, X, labels):
-    log = machine.log(len(labels))
-    stop = machine.run(read_rows(X), np.asarray(labels, np.int32), log=log)
+    run = Run(machine, Labels())
+    log = run.log(len(labels))
+    stop = run.play(read_rows(X), np.asarray(labels, np.int32), log)
     assert (stop.position, stop.status) == (len(labels), DONE)
     return log, log.predicted
 

@@ -10,13 +10,15 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from selectron import SelectiveClassifier, load
-from selectron.classifier.inputs import read_rows
-from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules
+from selectron.classifier.labels import Labels
+from selectron.classifier.machine import LinearMachine
+from selectron.classifier.rows import read_rows
+from selectron.classifier.run import Run
 from selectron.loop import NOT_GIVEN
 from selectron.numeric.coins import coins
 from selectron.queries import Always, Balanced, Capped, Margin
 from selectron.scalings import Raw
+from selectron.spec import Rules
 from selectron.updates import Ridge, SecondOrder
 from tests.kernels.subject import (
     LINEAR,
@@ -98,7 +100,7 @@ def test_sparse_rows(name):
 @pytest.mark.parametrize("name", RULES)
 def test_a_budget(name, removal):
     machine = check_against_twin(name, X, {"budget": 9, "removal": removal})
-    assert machine.core.gallery.n_support == 9
+    assert machine.core.support.n_support == 9
 
 
 def bits(machine, log):
@@ -125,9 +127,10 @@ def test_neither_the_block_nor_a_budget_that_is_not_reached_shows(name, sparse):
 def test_the_linear_kernel_gives_the_rule_without_one(update, query):
     machine = machine_of(X, update, query, n_classes=K, **LINEAR)
     log, predicted = play_classes(machine, X, LABELS)
-    primal = Machine(Rules(Raw(), update, query), X.shape[1], X.dtype, SEED, K)
-    theirs = primal.log(N)
-    primal.run(read_rows(X), LABELS.astype(np.int32), log=theirs)
+    primal = LinearMachine(Rules(Raw(), update, query), X.shape[1], X.dtype, SEED, K)
+    primal_run = Run(primal, Labels())
+    theirs = primal_run.log(N)
+    primal_run.play(read_rows(X), LABELS.astype(np.int32), theirs)
     np.testing.assert_array_equal(log.asked, theirs.asked)
     np.testing.assert_array_equal(log.updated, theirs.updated)
     np.testing.assert_array_equal(predicted, theirs.predicted)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from selectron.classifier.inputs import read_rows
+from selectron.classifier.rows import read_rows
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 from tests.kernels.subject import LINEAR, POLY, RBF, machine_of, play, rings, twin_kernel
@@ -21,7 +21,7 @@ def test_values_of_a_block(n, d, dtype, name):
     X, y = X[:n], y[:n]
     machine = machine_of(X, Perceptron(), Margin(b=1e9), **OPTIONS[name])
     play(machine, X, y)
-    m = machine.core.gallery.n_support
+    m = machine.core.support.n_support
     assert m > 0
     block, _ = machine._piece(read_rows(X), 0)
     kernel = twin_kernel(OPTIONS[name])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from selectron.classifier.inputs import read_rows
+from selectron.classifier.rows import read_rows
 from selectron.numeric.coins import coins
 from selectron.queries import Auto, Balanced, Margin
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
@@ -123,7 +123,7 @@ def test_a_budget(name, removal):
     )
     machine = machine_of(X, update, query, **options, **memory)
     agree(machine, play(machine, X, Y), twin)
-    assert machine.core.gallery.n_support == len(twin.learner.rows) == 9
+    assert machine.core.support.n_support == len(twin.learner.rows) == 9
 
 
 def test_a_projection_that_loses_little_needs_no_full_budget():

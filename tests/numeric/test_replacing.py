@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from selectron.compiler.numbers import numbers_of, pack
+from selectron.compiler.states import numbers_of, pack
 from selectron.compiler.verbs import KERNEL, helper
 
 

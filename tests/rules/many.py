@@ -10,13 +10,16 @@ import sys
 
 import numpy as np
 
-from selectron.classifier.inputs import sealed
-from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules, has_many_form
-from selectron.loop import DONE, NOT_GIVEN, compiled_pass
+from selectron.classifier.machine import LinearMachine
+from selectron.classifier.rules import has_many_form
+from selectron.compiler.verbs import kernel
+from selectron.loop import DONE, NOT_GIVEN, Log, run_pass
 from selectron.numeric.coins import coins
+from selectron.numeric.rows import sealed
+from selectron.protocol import MANY as MANY_TOLD
 from selectron.protocol import hypothesis
 from selectron.scalings import Raw
+from selectron.spec import Rules
 from tests.oracles import many_learners, queries
 from tests.oracles.many_run import run
 from tests.rules.catalogue import QUERIES, UPDATES
@@ -46,13 +49,13 @@ def stream(dtype=np.float64, seed=0):
 
 def play(update, query, rows, labels, dtype=np.float64):
     """Run the one loop; labels that are NaN must not be read."""
-    machine = Machine(Rules(Raw(), update, query), D, np.dtype(dtype), 3, K)
-    log = machine.log(N)
+    machine = LinearMachine(Rules(Raw(), update, query), D, np.dtype(dtype), 3, K)
+    log = Log.of(N, MANY_TOLD)
     labels = np.asarray(labels, float)
     given = np.where(np.isnan(labels), NOT_GIVEN, labels).astype(np.int32)
-    kernel = compiled_pass(machine.bodies)
+    loop = kernel(run_pass, machine.bodies)
     state = machine.learner, machine.numbers
-    assert kernel(*state, sealed(rows), given, COINS, log, 0, False, True)[:2] == (N, DONE)
+    assert loop(*state, sealed(rows), given, COINS, log, 0, False, True)[:2] == (N, DONE)
     return machine, log
 
 

@@ -8,7 +8,7 @@ every pair.
 
 import pytest
 
-from selectron.loop import kinds_of
+from selectron.compiler.states import kinds_of
 from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from selectron.classifier.inputs import read_rows
+from selectron.classifier.rows import read_rows
 
 
 def stream(n=80, d=7, seed=0, dtype=np.float64, noise=0.1):

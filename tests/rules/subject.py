@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.inputs import sealed
-from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules
-from selectron.loop import DONE, NOT_GIVEN, Log, compiled_pass
+from selectron.classifier.machine import LinearMachine
+from selectron.compiler.verbs import kernel
+from selectron.loop import DONE, NOT_GIVEN, Log, run_pass
+from selectron.numeric.rows import sealed
 from selectron.protocol import hypothesis
 from selectron.scalings import Raw
+from selectron.spec import Rules
 
 
 class Outcome(NamedTuple):
@@ -19,11 +20,11 @@ class Outcome(NamedTuple):
     updated: Any
     weights: Any
     numbers: Any
-    machine: Machine
+    machine: LinearMachine
 
 
 def machine_of(update, query, d, dtype=np.float64, scaling=None, seed=3):
-    return Machine(Rules(scaling or Raw(), update, query), d, np.dtype(dtype), seed)
+    return LinearMachine(Rules(scaling or Raw(), update, query), d, np.dtype(dtype), seed)
 
 
 def _signs(labels):
@@ -36,9 +37,9 @@ def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=Non
     """Run the one loop over the rows with these coins."""
     machine = machine_of(update, query, d, dtype, scaling)
     log = Log.of(len(labels) if kept else 0)
-    kernel = compiled_pass(machine.bodies)
+    loop = kernel(run_pass, machine.bodies)
     state = machine.learner, machine.numbers
-    done, status, _ = kernel(
+    done, status, _ = loop(
         *state, sealed(rows), _signs(labels), np.asarray(coins, float), log, 0, False, True
     )
     assert (done, status) == (len(labels), DONE)

@@ -13,13 +13,14 @@ import selectron
 SCRIPT = """
 import numpy as np
 from selectron import SelectiveClassifier
-from selectron.loop import compiled_pass
+from selectron.compiler.verbs import kernel
+from selectron.loop import run_pass
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 
 X = np.random.default_rng(0).standard_normal((50, 4))
 clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).fit(X, X[:, 0] > 0)
-stats = compiled_pass(clf._run.machine.bodies).stats
+stats = kernel(run_pass, clf._run.machine.bodies).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), clf.coef_.tolist())
 """
 
@@ -77,7 +78,8 @@ ONE_ROW = """
 import numpy as np
 from selectron import SelectiveClassifier
 from selectron.queries import Margin
-from selectron.single import compiled_ask, compiled_learn, compiled_predict, row_digest
+from selectron.compiler.verbs import kernel
+from selectron.loop import DenseLayout, SparseLayout, ask_row, learn_row, predict_row, rules_digest
 from selectron.updates import Perceptron
 
 X = np.random.default_rng(0).standard_normal((50, 4))
@@ -86,17 +88,17 @@ for x in X:
     clf.learn_one(x, x[0] > 0)
 clf.ask_one(X[0])
 clf.predict_one(X[0])
-bodies = row_digest(clf._run.machine.learner)
-kernels = [compiled(bodies) for compiled in (compiled_predict, compiled_ask, compiled_learn)]
-hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels)
-misses = sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
+bodies = rules_digest(clf._run.machine.learner, DenseLayout, SparseLayout)
+kernels = [kernel(loop, bodies) for loop in (predict_row, ask_row, learn_row)]
+hits = sum(sum(each.stats.cache_hits.values()) for each in kernels)
+misses = sum(sum(each.stats.cache_misses.values()) for each in kernels)
 print(hits, misses, clf.coef_.tolist())
 """
 
 
 EDITS = [
-    ("numeric/things.py", "!= 1 or", "!= 1 or place == 0 or"),
-    ("numeric/handles.py", "self.position += 1", "self.position = self.position + 1"),
+    ("compiler/raw_arrays.py", "!= 1 or", "!= 1 or place == 0 or"),
+    ("compiler/handles.py", "self.position += 1", "self.position = self.position + 1"),
     ("updates/perceptron.py", "step = update.eta * y", "step = 3.0 * update.eta * y"),
 ]
 

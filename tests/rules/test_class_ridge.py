@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier
-from selectron.classifier.machine import Machine
-from selectron.classifier.rules import Rules
-from selectron.loop import DONE, compiled_pass
+from selectron.classifier.machine import LinearMachine
+from selectron.compiler.verbs import kernel
+from selectron.loop import DONE, Log, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow
-from selectron.protocol import glance, hypothesis, learn, predict
+from selectron.protocol import MANY, glance, hypothesis, learn, predict
 from selectron.queries import Always, Capped
 from selectron.scalings import Text
+from selectron.spec import Rules
 from selectron.updates import ClassRidge
 from selectron.updates.known_classes import weight_of
 from tests.oracles import many_learners, queries
@@ -89,11 +90,11 @@ def test_never_written_out_and_still_the_same(counts):
                COINS[WARMUP:])  # fmt: skip
     for rows in (as_csr(X), as_dense(X)):
         rules = Rules(Text(warmup=WARMUP), ClassRidge(rank=6), Capped(explore=0.2))
-        machine = Machine(rules, D, np.dtype(float), 0, K)
-        log = machine.log(N)
-        kernel, state = compiled_pass(machine.bodies), (machine.learner, machine.numbers)
+        machine = LinearMachine(rules, D, np.dtype(float), 0, K)
+        log = Log.of(N, MANY)
+        loop, state = kernel(run_pass, machine.bodies), (machine.learner, machine.numbers)
         given = LABELS.astype(np.int32)
-        assert kernel(*state, rows, given, COINS, log, 0, False, True)[:2] == (N, DONE)
+        assert loop(*state, rows, given, COINS, log, 0, False, True)[:2] == (N, DONE)
         np.testing.assert_array_equal(log.asked[WARMUP:], twin.asked)
         margins = log.forecasts[WARMUP:, 0]
         np.testing.assert_allclose(margins, twin.margins, rtol=1e-8, atol=1e-9)

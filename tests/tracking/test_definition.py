@@ -15,7 +15,7 @@ from selectron.numeric.coins import coins
 from selectron.queries import Always
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, follow
-from selectron.tracking.committee import default_learners
+from selectron.tracking.members import default_learners
 from selectron.updates import Perceptron
 from tests.tracking.twin import (
     AlwaysTwin,

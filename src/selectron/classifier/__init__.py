@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from selectron.classifier.estimator import SelectiveClassifier
+from selectron.classifier.interface import load_as
 from selectron.classifier.run import Ask
-from selectron.classifier.store import read
 from selectron.files import DamagedFile
 
 __all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
@@ -12,7 +12,4 @@ __all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
 
 def load(path: str | Path) -> SelectiveClassifier:
     """Read a learner that `save` wrote; it goes on exactly where it stopped."""
-    run, params = read(Path(path))
-    learner = SelectiveClassifier(**params)
-    learner._adopt(run)
-    return learner
+    return load_as(SelectiveClassifier, path)

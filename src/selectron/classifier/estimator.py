@@ -1,27 +1,32 @@
-"""The public learner: scikit-learn's interface, and questions and answers apart in time."""
+"""`SelectiveClassifier`: learn from a stream, asking for as few labels as possible."""
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, Self
+from copy import deepcopy
+from typing import Any
+from warnings import warn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Vector
-from selectron.classifier.answers import paired
-from selectron.classifier.hypothesis import Hypothesis
-from selectron.classifier.inputs import read_rows, shape
-from selectron.classifier.label_arrays import read_labels
-from selectron.classifier.label_sets import names_of, several_a_row
+from selectron.arrays import Matrix, Vector
+from selectron.classifier.interface import StreamClassifier
 from selectron.classifier.labels import Labels
-from selectron.classifier.lifecycle import AnyRun
+from selectron.classifier.ledger import with_ledger
+from selectron.classifier.machine import LinearMachine, Machine
 from selectron.classifier.multilabel import MultilabelRun
-from selectron.classifier.rules import Rules
-from selectron.classifier.run import Ask
-from selectron.classifier.store import save
+from selectron.classifier.rows import unit_length
+from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
+from selectron.classifier.run import Run
+from selectron.kernels.choice import KernelChoice
+from selectron.kernels.machine import KernelMachine
+from selectron.numeric.coins import seed_of
+from selectron.numeric.rows import Csr, Rows, shape
+from selectron.protocol import hypothesis
+from selectron.scalings import Intercept, Raw
+from selectron.spec import QueryRule, Scaling, UpdateRule
+
+KERNEL = ("kernel", "degree", "gamma", "coef0", "budget", "removal")
 
 
-class SelectiveClassifier(Hypothesis):
+class SelectiveClassifier(StreamClassifier):
     """Learn classes from a stream, asking for as few labels as possible.
 
     Without arguments there is no knob to set: rows are scaled online, every label asked teaches a
@@ -85,10 +90,10 @@ class SelectiveClassifier(Hypothesis):
 
     def __init__(
         self,
-        update: Any = None,
-        query: Any = None,
+        update: UpdateRule | None = None,
+        query: QueryRule | None = None,
         *,
-        scaling: Any = None,
+        scaling: Scaling | None = None,
         fit_intercept: bool = False,
         random_state: Any = None,
         explore: float | None = None,
@@ -116,167 +121,103 @@ class SelectiveClassifier(Hypothesis):
         self.budget = budget
         self.removal = removal
 
-    def fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
-        """Make one pass over the rows in their order, from scratch.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n, d)
-        y : array of n labels, several labels a row, or oracle(indices) -> labels
-            Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the
-            set of classes and the labels asked for are used. An oracle is called with the position
-            of each row whose label is asked, and no other. Labels are told apart as Python does:
-            1 and "1" are two classes, also in one list; 1, 1.0 and True are one. None, NaN and
-            fractions are no labels.
-        classes : labels, optional
-            With them not even the set of classes is read from y.
-        """
-        rows = read_rows(X, owner=type(self).__name__)
-        n = shape(rows)[0]
-        several = several_a_row(y)
-        labels_given = y if callable(y) or several else read_labels(y, n)
-        if several:
-            run: AnyRun = self._begin_several(rows, names_of(y, classes), n)
+    def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+        n_classes, d = max(2, len(labels.classes)), shape(rows)[1]
+        choice = self._kernel_choice()
+        if choice is not None:
+            rules = kernel_rules(self.update, self.query, choice, n_classes)
         else:
-            found = classes is None and not callable(y)
-            labels = Labels.found_in(labels_given) if found else Labels(classes)
-            run = self._begin(rows, labels, n)
-        return self._teach(run, X, rows, labels_given)
-
-    def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
-        """Go on with the pass; the first call begins one.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-        classes : labels, optional
-            The classes, at the first call. Without them they join as they come.
-        """
-        rows = self._read_more(X)
-        classes = None if classes is None else list(classes)
-        several = isinstance(self._run, MultilabelRun) or (self._run is None and several_a_row(y))
-        labels_given = y if callable(y) or several else read_labels(y, shape(rows)[0])
-        run = self._run
-        if run is None and several:
-            run = self._begin_several(rows, names_of(y, classes), None)
-        elif run is None:
-            run = self._begin(rows, Labels(classes), None)
-        if classes is not None and set(Labels(classes).classes) != set(run.labels.classes):
-            raise ValueError(
-                f"classes={list(classes)!r} differ from those of the first call, "
-                f"{run.labels.classes.tolist()!r}"
+            rules = choose_rules(
+                self.scaling,
+                self.update,
+                self.query,
+                fit_intercept=self.fit_intercept,
+                d=d,
+                sparse=isinstance(rows, Csr),
+                rows=n,
+                n_classes=n_classes,
             )
-        return self._teach(run, X, rows, labels_given)
+            if rules.update.UNIT_ROWS and not unit_length(rows):
+                warn(
+                    f"{rules.update.label} is made for rows of length one: yours are scaled to it",
+                    stacklevel=3,
+                )
+        said = self.explore, self.window, self.stop_when
+        rules, ledger = with_ledger(rules, *said, many=n_classes > 2)
+        seed = seed_of(self.random_state)
+        machine: Machine = (
+            LinearMachine(rules, d, rows.values.dtype, seed, n_classes)
+            if choice is None
+            else KernelMachine(rules, rows, seed, choice, n_classes=n_classes)
+        )
+        return Run(machine, labels, Wishes(self.update, self.query), ledger)
 
-    def decision_function(self, X: Any) -> Vector:
-        """Return the margin of every row, positive for `classes_[1]`; of more, a score a class.
+    def _kernel_choice(self) -> KernelChoice | None:
+        """Return the kernel, if there is one, or refuse what does not go with it."""
+        if self.kernel is None:
+            return None
+        choice = KernelChoice(*(getattr(self, name) for name in KERNEL))
+        if self.scaling is not None and not isinstance(self.scaling, Raw):
+            raise ValueError(
+                f"scaling={self.scaling!r} and a kernel do not go together: scale the rows before, "
+                "and leave scaling out"
+            )
+        if self.fit_intercept:
+            raise ValueError(
+                "fit_intercept=True and a kernel do not go together: use "
+                'kernel="poly" with coef0 > 0'
+            )
+        return choice
 
-        The largest score is predicted, of equal ones that of the first class.
-        """
-        margins: Vector = self._margins(X, exact=True)
-        return margins
+    def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
+        """Begin a learner of two classes for each of several labels, all with the same coins."""
+        first = self._begin(rows, Labels(), n)
+        if first.ledger is not None:
+            raise ValueError(
+                "explore, window and stop_when are for one label a row; with several labels a row "
+                "make a learner for each label whose error is to be estimated"
+            )
+        return MultilabelRun([first, *(deepcopy(first) for _ in names.classes[1:])], names)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row; of several labels a row, a matrix of flags."""
-        names: NDArray[Any] = self._started().names(self._margins(X, exact=False))
-        return names
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose class, or all of whose labels, are predicted right."""
-        predicted = self.predict(X)
-        right = (predicted == self._started().read(y, len(predicted))).reshape(len(predicted), -1)
-        return float(np.average(right.all(axis=1), weights=sample_weight))
-
-    def ask(self, X: Any) -> Ask:
-        """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
-
-        Each row is a round: its coin is tossed and the query rule moves on.
-        """
-        rows = self._read_more(X)
-        run = self._run or self._begin(rows, Labels(), None)
-        answer = run.ask(rows)
-        self._adopt(run, X)
-        return answer
-
-    def tell(self, tickets: Any, labels: Any) -> int:
-        """Teach answers to questions of `ask`: late, in any order, any subset.
-
-        A ticket that was answered or given up is passed over. With an unknown ticket or label
-        among them, none of the answers is learnt.
-
-        Returns
-        -------
-        int
-            How many of the answers were new.
-        """
-        run = self._started()
-        learnt = run.tell(paired(tickets, labels))
-        self._unbind_if_moved(run)
-        return learnt
-
-    def forget(self, tickets: Any) -> int:
-        """Give up questions that will never be answered.
-
-        Returns
-        -------
-        int
-            How many of them still waited.
-        """
-        return self._started().forget(np.atleast_1d(tickets))
-
-    def ask_one(self, x: Any) -> Ask:
-        """Play a round on one row: predict, and say whether its label is worth asking for.
-
-        Answer with `tell(ask.tickets, y)` later, or with `learn_one(x, y)` at once.
-        """
-        row = self._one_row if x.__class__ is self._row_class else self._thin(x)
-        try:
-            return row.ask(x)
-        except ValueError:
-            self._drop_if_empty()
-            raise
-
-    def predict_one(self, x: Any) -> Any:
-        """Return the class of one row, None before any label. Nothing changes."""
-        if x.__class__ is self._row_class:
-            return self._predict_row(x)
-        return None if self._run is None else self._thin(x).predict(x)
-
-    def learn_one(self, x: Any, y: Any) -> Self:
-        """Teach one labelled row: the one just asked about, or a new one."""
-        try:
-            if x.__class__ is self._row_class:
-                self._learn_row(x, y)
-            else:
-                self._thin(x).learn(x, y)
-        except ValueError:
-            self._drop_if_empty()
-            raise
-        return self
-
-    def save(self, path: str | Path) -> None:
-        """Write everything to a file; `selectron.load` goes on from it exactly, coins included."""
-        run = self._started()
-        save(run, self._begun_with, Path(path))
+    # --- what was learnt, as numbers
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        return self._started(AttributeError).labels.classes
+    def coef_(self) -> Matrix:
+        weights, d = self._separator()
+        return weights[:, :d].copy()
 
     @property
-    def rules_(self) -> Rules:
-        """The three rules at work, defaults filled in."""
-        return self._started(AttributeError).machine.rules
+    def intercept_(self) -> Vector:
+        weights, d = self._separator()
+        return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
 
     @property
-    def n_seen_(self) -> int:
-        return self._started(AttributeError).machine.n_seen
+    def support_vectors_(self) -> Any:
+        return self._kernel_machine().support_vectors()
 
     @property
-    def n_asked_(self) -> int:
-        return self._started(AttributeError).machine.n_asked
+    def dual_coef_(self) -> Matrix:
+        return self._kernel_machine().dual_coefficients()
 
-    @property
-    def n_updates_(self) -> int:
-        machines = self._started(AttributeError).machines
-        return sum(int(machine.state.update.n_updates) for machine in machines)
+    def _kernel_machine(self) -> KernelMachine:
+        machine = self._started(AttributeError).machine
+        if not isinstance(machine, KernelMachine):
+            raise AttributeError("without a kernel there are no support vectors; use coef_")
+        return machine
+
+    def _separator(self) -> tuple[Matrix, int]:
+        """Return weights whose product with a row has the sign of its margin, and the width."""
+        run = self._started(AttributeError)
+        machine = run.machine
+        if isinstance(machine, KernelMachine):
+            raise AttributeError(
+                "with a kernel there are no coefficients of features; use dual_coef_ with "
+                "support_vectors_, or decision_function"
+            )
+        if not isinstance(machine.rules.scaling, Raw | Intercept):
+            raise AttributeError(
+                f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
+                "are no coefficients; use decision_function"
+            )
+        weights = [hypothesis(each.state.update) for each in run.machines]
+        return np.vstack(weights), machine.d

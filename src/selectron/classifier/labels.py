@@ -1,60 +1,63 @@
-"""The user's classes, of any type, and the numbers that the rules know."""
+"""The user's labels, of any type, and the numbers that the rules know.
+
+Arrays of labels, and lists of several labels a row, are read without changing one label into
+another on the way.
+"""
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Vector
-from selectron.classifier.label_arrays import (
-    as_array,
-    check_single,
-    distinct,
-    found_classes,
-    listed,
-    plain,
-    some,
-)
 from selectron.loop import UNKNOWN
+
+Flags = NDArray[np.bool_]
+SETS = (list, tuple, set, frozenset)
+NO_CLASSES = np.array([])
+TIMES = "mM"  # numpy's kinds of moments and of spans between them
+EXACT = 2.0**53  # up to here every whole number is a float of its own
 
 
 class Labels:
-    """Of two classes the first is -1, the second +1; of more, each has its number from 0 on.
+    """The classes and their numbers: of two, -1 and +1; of more, each has its number from 0 on.
 
-    Given or found in an array of labels, they are sorted; met one by one, they keep the order in
-    which they came, and a new one joins. They are told apart as Python's dictionaries do: 1 and "1"
-    are two classes; 1, 1.0 and True are one. None, NaN and fractions are no labels.
+    Classes that are given or found in an array are sorted. Classes that come one by one keep the
+    order in which they came. Classes are told apart as Python's dictionaries do: 1 and "1" are two;
+    1, 1.0 and True are one. None, NaN and fractions are no labels. Labels never change: `joined`
+    returns new ones, so that a prediction in another thread keeps those it began with.
     """
 
-    def __init__(self, classes: Iterable[Any] | None = None) -> None:
-        self.fixed = classes is not None
-        self.most: int | None = None
-        self.classes = np.array([]) if classes is None else distinct(classes)
-        if self.fixed and len(self.classes) == 0:
-            raise ValueError("classes is empty: name them")
-
-    @classmethod
-    def found_in(cls, y: NDArray[Any]) -> Self:
-        """Take the classes of an array of labels, and no others later."""
-        labels = cls()
-        labels.fixed, labels.classes = True, found_classes(y)
-        return labels
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        return self._classes
-
-    @classes.setter
-    def classes(self, classes: NDArray[Any]) -> None:
-        self._classes = classes
+    def __init__(
+        self, classes: NDArray[Any] = NO_CLASSES, *, fixed: bool = False, most: int | None = None
+    ) -> None:
+        self.classes = classes
+        self.fixed = fixed
+        self.most = most
         names = tuple(classes)
         self.many = len(names) > 2
         # For one row at a time: the names by side of the margin or by number, the codes by name.
         self.names_by_side = names if self.many or not names else (names[0], names[-1])
         codes = [float(k) for k in range(len(names))] if self.many else [-1.0, 1.0]
-        self._see_whether_open()
         self.codes_by_name: dict[Any, float] = dict(zip(listed(classes), codes, strict=False))
+        both = classes.dtype == bool and len(classes) == 2  # beside True and False there is nothing
+        self.open = not (fixed or most or both)
+
+    @classmethod
+    def named(cls, classes: Iterable[Any] | None) -> "Labels":
+        """Take the classes that the user names, and no others later; all that come if None."""
+        if classes is None:
+            return cls()
+        given = distinct(classes)
+        if len(given) == 0:
+            raise ValueError("classes is empty: name them")
+        return cls(given, fixed=True)
+
+    @classmethod
+    def found_in(cls, y: NDArray[Any]) -> "Labels":
+        """Take the classes of an array of labels, and no others later."""
+        return cls(found_classes(y), fixed=True)
 
     @property
     def remedy(self) -> str:
@@ -64,30 +67,18 @@ class Labels:
             return f"{known}, those seen first; more than two are not supported"
         return f"{known}; name all in classes=, or begin with partial_fit and let them join"
 
-    def _see_whether_open(self) -> None:
-        """Classes may join unless they are fixed; beside True and False there is nothing."""
-        both = self._classes.dtype == bool and len(self._classes) == 2
-        self.open = not (self.fixed or self.most or both)
-
-    def copy(self) -> "Labels":
-        twin = Labels()
-        twin.fixed, twin.most, twin.classes = self.fixed, self.most, self.classes
-        return twin
-
     @property
     def complete(self) -> bool:
         return len(self.classes) >= 2 or (self.fixed and len(self.classes) == 1)
 
     def only_two(self) -> "Labels":
-        """Refuse more than two classes, now and later: for learners that know no more."""
+        """Return labels that refuse more than two classes: for learners that know no more."""
         if self.many:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"{len(self.classes)} classes, {some(self.classes)}"
             )
-        self.most = 2
-        self._see_whether_open()
-        return self
+        return Labels(self.classes, fixed=self.fixed, most=2)
 
     def codes(self, y: NDArray[Any]) -> Codes:
         """Return the number of every label as the loop knows it, or that of an unknown one."""
@@ -111,12 +102,15 @@ class Labels:
         return isinstance(label, Hashable) and plain(label) in self.codes_by_name
 
     def code(self, label: Any) -> float:
-        """Return the number of one label; a new class joins unless the classes are fixed."""
+        """Return the number of a class that is known."""
+        return self.codes_by_name[plain(label)]
+
+    def joined(self, label: Any) -> "Labels":
+        """Return the labels with this one's class among them, or refuse it."""
         label = plain(label)
         check_single(label)
-        code = self.codes_by_name.get(label)
-        if code is not None:
-            return code
+        if label in self.codes_by_name:
+            return self
         if label is None or label != label:
             raise ValueError(f"a label is needed here, got {label!r}")
         if isinstance(label, float) and not label.is_integer():
@@ -125,8 +119,8 @@ class Labels:
             )
         if not self.open and (self.most is None or len(self.classes) == self.most):
             raise ValueError(f"unknown label {label!r}: {self.remedy}")
-        self.classes = as_array([*listed(self.classes), label])
-        return self.codes_by_name[label]
+        classes = as_array([*listed(self.classes), label])
+        return Labels(classes, fixed=self.fixed, most=self.most)
 
     def names(self, sides: Vector) -> NDArray[Any]:
         """Return the class of every side: of two the second if it is positive, else that number."""
@@ -136,3 +130,208 @@ class Labels:
             return self.classes[sides.astype(np.intp)]
         last = len(self.classes) - 1
         return self.classes[np.where(sides > 0.0, last, 0)]
+
+
+def read_labels(y: Any, n: int) -> NDArray[Any]:
+    """Return y as a plain column of n labels."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if type(y) is not np.ndarray and np.ma.is_masked(y):
+        raise ValueError("y has masked labels: pass one for every row, or an oracle to ask")
+    column = np.asarray(y)
+    if column.dtype.kind in "USf" and not hasattr(y, "dtype") and column.ndim == 1:
+        column = as_array(list(y), column)  # 1 beside "a" would have become "1"
+    if column.ndim == 2 and column.shape[1] == 1:
+        import warnings  # noqa: PLC0415
+
+        from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, 2
+        )
+        column = column.ravel()
+    if column.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {column.shape} instead.")
+    if len(column) != n:
+        raise ValueError(f"X has {n} rows and y has {len(column)} labels: pass one for every row")
+    return column
+
+
+def found_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the sorted classes of an array of labels."""
+    if y.dtype == bool and 0 < np.count_nonzero(y) < len(y):
+        return np.array([False, True])
+    if y.dtype.kind in "biu" and len(y):  # without sorting, as long as there are two
+        low, high = y.min(), y.max()
+        if ((y == low) | (y == high)).all():
+            return np.unique([low, high])
+    if y.dtype.kind == "f" and not (np.isfinite(y).all() and (y == np.round(y)).all()):
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity: every label must be a class")
+        raise ValueError("Unknown label type: continuous. Labels must be classes, not numbers")
+    if y.dtype.kind in "OmM" and any(label is None or label != label for label in y):
+        raise ValueError("Input y contains NaN or None: every label must be a class")
+    for label in y if y.dtype.kind == "O" else ():
+        check_single(label)
+    return _sorted(y)
+
+
+def distinct(classes: Iterable[Any]) -> NDArray[Any]:
+    names = list(classes)
+    for label in names:
+        check_single(label)
+    named = classes if isinstance(classes, np.ndarray) else as_array(names)
+    if any(label is None or label != label for label in listed(named)):
+        raise ValueError(f"classes={listed(named)!r} has None or NaN in it: name classes only")
+    found = _sorted(named)
+    if len(found) < len(named):
+        raise ValueError(f"classes={listed(named)!r} names a class twice: name each once")
+    return found
+
+
+def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels: sorted, or in their order where they cannot be compared."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        return as_array(list(dict.fromkeys(labels.tolist())))
+
+
+def as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return labels as an array, by default numpy's, in which those that differ still do."""
+    array = np.array(labels) if array is None else array
+    if array.ndim == 1 and array.dtype.kind == "f" and _rounded(labels, array):
+        return _exact(labels)
+    if array.ndim != 1 or (
+        array.dtype.kind in "US" and not all(isinstance(x, str) for x in labels)
+    ):
+        return _objects(labels)
+    return array
+
+
+def _rounded(labels: list[Any], array: NDArray[Any]) -> bool:
+    """Tell whether numpy, which makes floats of 2**63 beside 1, has changed whole numbers."""
+    large = np.flatnonzero(np.abs(array) >= EXACT)
+    whole = any(isinstance(labels[t], int | np.integer) for t in large)
+    return whole and bool((array == np.round(array)).all() and np.isfinite(array).all())
+
+
+def _exact(labels: list[Any]) -> NDArray[Any]:
+    """Return whole numbers as they are: unsigned ones of 64 bits, or Python's own."""
+    own = [plain(label) for label in labels]
+    if all(isinstance(label, int) and 0 <= label < 2**64 for label in own):
+        return np.array(own, np.uint64)
+    return _objects(own)
+
+
+def _objects(labels: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(labels), object)
+    for k, label in enumerate(labels):
+        array[k] = label
+    return array
+
+
+def check_single(label: Any) -> None:
+    if isinstance(label, tuple) or not isinstance(label, Hashable):
+        raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
+
+
+def plain(label: Any) -> Any:
+    """Return a label as Python's own value; a moment in time would become a number by that."""
+    own = isinstance(label, np.generic) and label.dtype.kind not in TIMES
+    return label.item() if own else label
+
+
+def listed(classes: NDArray[Any]) -> list[Any]:
+    return list(classes) if classes.dtype.kind in TIMES else classes.tolist()
+
+
+def some(classes: NDArray[Any]) -> str:
+    shown = ", ".join(repr(plain(label)) for label in classes[:4])
+    return shown + (", ..." if len(classes) > 4 else "")
+
+
+def several_a_row(y: Any) -> bool:
+    """Tell whether y has a set of labels for every row; a column of one label each has not."""
+    if callable(y) or y is None or isinstance(y, str):
+        return False
+    if hasattr(y, "shape") and len(y.shape) == 2:
+        return y.shape[1] > 1 and _is_indicator(y)
+    if hasattr(y, "dtype") and y.dtype != object:
+        return False
+    listed = list(y) if isinstance(y, Iterable) else []
+    sets = bool(listed) and all(isinstance(labels, SETS) for labels in listed)
+    return sets and any(len(labels) != 1 for labels in listed)
+
+
+def names_of(y: Any, classes: Iterable[Any] | None) -> Labels:
+    """Return the labels that there are: those given, columns, or those found."""
+    if classes is not None:
+        return Labels.named(classes)
+    if hasattr(y, "shape") and len(y.shape) == 2:
+        return Labels.named(getattr(y, "columns", range(y.shape[1])))
+    return Labels.named(sorted({plain(label) for labels in y for label in labels}))
+
+
+def read_sets(y: Any, n: int, names: Labels) -> Flags:
+    """Return y as flags, a row for each of the n rows and a column a label."""
+    if hasattr(y, "shape") and len(y.shape) == 2:
+        flags: Flags = _matrix(y).astype(bool)
+        if flags.shape != (n, len(names.classes)):
+            raise ValueError(
+                f"y has shape {flags.shape}: {n} rows and {len(names.classes)} labels are expected"
+            )
+        return flags
+    rows = list(y)
+    if len(rows) != n:
+        raise ValueError(f"X has {n} rows and y has {len(rows)} sets of labels: pass one for each")
+    return np.array([_flags(labels, names) for labels in rows], bool)
+
+
+def _flags(labels: Any, names: Labels) -> Flags:
+    """Return the labels of one row as flags; they come as flags already, or as a set."""
+    known = listed(names.classes)
+    if not isinstance(labels, SETS):
+        flags = np.asarray(labels)
+        if flags.shape != (len(known),) or not np.isin(flags, (0, 1)).all():
+            raise ValueError(
+                f"the labels of a row are a list of them, or {len(known)} flags; got {labels!r}"
+            )
+        return flags.astype(bool)
+    for label in labels:
+        if plain(label) not in known:
+            raise ValueError(
+                f"unknown label {label!r}: the labels are {some(names.classes)}; name all of them "
+                "with classes= at the first call"
+            )
+    return np.isin(np.arange(len(known)), [known.index(plain(label)) for label in labels])
+
+
+def _matrix(y: Any) -> NDArray[Any]:
+    return np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+
+
+def _is_indicator(y: Any) -> bool:
+    matrix = _matrix(y)
+    return matrix.dtype.kind in "biuf" and bool(np.isin(matrix, (0, 1)).all())
+
+
+def paired(tickets: Any, labels: Any) -> list[tuple[Any, Any]]:
+    """Return each ticket of a call of `tell` with its label, or say what to pass instead."""
+    if isinstance(tickets, tuple) and hasattr(tickets, "tickets"):
+        which = "[ask.asked]" if np.ndim(tickets.tickets) else ""
+        raise ValueError(
+            f"tell got the whole answer of ask, for {np.size(tickets.tickets)} rows: pass its "
+            f"tickets, tell(ask.tickets{which}, labels)"
+        )
+    if np.ndim(tickets) == 0:
+        return [(tickets, labels)]
+    if np.ndim(tickets) != 1:
+        raise ValueError(f"tickets have shape {np.shape(tickets)}: pass a flat list of them")
+    if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
+        raise ValueError(
+            f"{len(tickets)} tickets but one label, {labels!r}: pass a list with one for each"
+        )
+    if len(tickets) != len(labels):
+        raise ValueError(f"{len(tickets)} tickets but {len(labels)} labels: pass one for each")
+    return list(zip(tickets, labels, strict=True))

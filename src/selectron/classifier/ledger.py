@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Matrix, Vector
-from selectron.classifier.rules import Rules
 from selectron.estimate import Estimate, Evidence, Goal, Recent
-from selectron.forecasts import TWO
 from selectron.loop import Log
+from selectron.protocol import MANY, TWO
 from selectron.queries.floor import floor_of_rule, with_floor
+from selectron.spec import Rules
 
 STRETCH = 4096  # rounds whose log is held in memory at once
 LOOK = 64  # rounds between two looks at the goal
@@ -34,7 +34,7 @@ class Ledger:
         self.goal = goal
         self.outside = 0
         self.pending: dict[int, float] = {}  # round: the odds with which it was asked
-        self.labels: Any = None  # those of the run: with fewer than two there is nothing to predict
+        self.chooses = True  # whether two classes are known: rounds before that are outside
         self.blind = 0  # 1: the label that is waited for was asked when that was so
         self.many = False  # classes: then there is no precision, and no recall
         self.met_at: int | None = None  # the round at which the goal was met: no question since
@@ -42,11 +42,6 @@ class Ledger:
     @property
     def rounds(self) -> int:
         return self.whole.rounds
-
-    @property
-    def chooses(self) -> bool:
-        """Whether there are two classes to choose from: rounds before that are outside."""
-        return self.labels is None or len(self.labels.classes) > 1
 
     def check_goal(self) -> None:
         """Refuse a third class where the goal is about two."""
@@ -144,7 +139,7 @@ class Ledger:
 
     def _add(self, rounds: NDArray[Any], odds: Vector, told: Matrix, codes: Any) -> None:
         predicted, labels = np.where(told[:, 0] > 0.0, 1, -1), np.asarray(codes, np.int64)
-        if told.shape[1] > TWO:  # of many classes only right and wrong are told apart
+        if told.shape[1] >= MANY:  # of many classes only right and wrong are told apart
             self.many = True
             predicted, labels = np.ones(len(codes), int), np.where(told[:, TWO] == codes, 1, -1)
         for evidence in (self.whole, self.recent):

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Codes, Indices, Vector
-from selectron.classifier.inputs import part, row_values
 from selectron.loop import Log
-from selectron.numeric.rows import Csr, Dense, Rows
+from selectron.numeric.rows import Csr, Dense, Rows, part, row_columns, row_values
 
 MOST_NUMBERS = 1 << 20
 
@@ -49,10 +48,10 @@ class Memory:
             self.keep_row(part(rows, t, t + 1), float(codes[t]))
 
     def keep_row(self, row: Rows, sign: float) -> None:
-        indices = None
-        if isinstance(row, Csr):
-            indices = row.indices[row.starts[0] : row.starts[1]].copy()
-        self.keep(row_values(row).reshape(-1).copy(), indices, sign)
+        columns = row_columns(row)
+        self.keep(
+            row_values(row).reshape(-1).copy(), None if columns is None else columns.copy(), sign
+        )
 
     def batches(self, d: int) -> Iterator[tuple[Rows, Codes]]:
         """Yield the rows with the numbers of their classes, those alike together."""

@@ -1,76 +1,104 @@
 """Several labels a row: a learner of two classes for each label, one question for all.
 
-All learners toss the same coin, so a row is asked at the odds of the one that wants it most; the
+All learners toss the same coin, so a row is asked at the odds of the one that wants it most. The
 answer has all labels of the row, and every learner learns from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from selectron.arrays import Codes, Matrix
-from selectron.classifier.batch import refusal, vet
-from selectron.classifier.inputs import part, read_rows, shape
-from selectron.classifier.label_sets import Flags, read_sets
-from selectron.classifier.labels import Labels
-from selectron.classifier.machine import ASKED, PASSED, Machine, Stop
+from selectron.arrays import Matrix
+from selectron.classifier.labels import Flags, Labels, read_sets
+from selectron.classifier.machine import Machine, tell_query
 from selectron.classifier.memory import Memory
-from selectron.classifier.one_row import OneRow
-from selectron.classifier.row_forms import as_table, numbers_and_columns
-from selectron.classifier.run import Ask
+from selectron.classifier.run import ASKED, PASSED, Ask, Run
 from selectron.classifier.tickets import Tickets
-from selectron.loop import DONE, LABEL_NEEDED, NOT_GIVEN, Log
+from selectron.loop import LABEL_NEEDED, NOT_GIVEN
 from selectron.numeric.coins import coins
-from selectron.numeric.rows import Rows
+from selectron.numeric.rows import Rows, part, shape
+from selectron.protocol import TWO, expire
 
-SILENT = Log.of(0)
 NO_LABEL = np.array([NOT_GIVEN], np.int8)
 
 
 class MultilabelRun:
     """What a fit begins and a partial_fit goes on with, where rows have several labels."""
 
-    def __init__(self, machines: Sequence[Machine], labels: Labels) -> None:
-        self.machines = list(machines)
+    arrived = False
+    ledger = None
+
+    def __init__(self, runs: Sequence[Run], labels: Labels) -> None:
+        self.runs = list(runs)
         self.labels = labels
         self.tickets = Tickets()
         self.memory = Memory()  # stays empty: no label joins
+        self.lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.lock = RLock()
+
+    @property
+    def machines(self) -> list[Machine]:
+        return [run.machine for run in self.runs]
 
     @property
     def machine(self) -> Machine:
-        """The first of the machines: width, type and counts are the same in all."""
-        return self.machines[0]
+        """The first of the machines: width, type and rules are the same in all."""
+        return self.runs[0].machine
+
+    @property
+    def rounds(self) -> int:
+        return self.runs[0].rounds
+
+    @property
+    def n_asked(self) -> int:
+        return self.runs[0].n_asked
+
+    @property
+    def n_updates(self) -> int:
+        return sum(run.n_updates for run in self.runs)
 
     def teach(self, rows: Rows, y: Any) -> None:
         """Pass over rows with their labels, or with an oracle to ask."""
-        n = shape(rows)[0]
-        vet(self.machine, rows)
+        self.vet(rows)
         if callable(y):
             self.tickets.just_asked = None
             self._pass(rows, lambda t: read_sets(_answer(y, t), 1, self.labels)[0])
             return
-        flags = read_sets(y, n, self.labels)
+        flags = read_sets(y, shape(rows)[0], self.labels)
         with self._all_or_nothing():
             self._pass(rows, lambda t: flags[t])
         self.tickets.just_asked = None
 
+    def vet(self, rows: Rows) -> None:
+        """Refuse rows that cannot be learnt before a single label is paid for."""
+        self.runs[0].vet(rows)
+
     def ask(self, rows: Rows) -> Ask:
-        vet(self.machine, rows)
-        n, first = shape(rows)[0], self.machine.n_seen
-        told = np.zeros((n, len(self.machines), 4))
+        """Predict, and decide which rows to ask about."""
+        self.vet(rows)
+        n, first = shape(rows)[0], self.rounds
+        told = np.zeros((n, len(self.runs), TWO + 1))
         odds, asked = np.zeros(n), np.zeros(n, bool)
         with self._all_or_nothing():
             for t in range(n):
-                row = part(rows, t, t + 1)
-                told[t], odds[t] = self._look(rows, t)
+                told[t, :, :TWO], odds[t] = self._look(rows, t)
+                told[t, :, TWO] = odds[t]
                 asked[t] = self._coin() < odds[t]
-                self._go_on(row, asked=bool(asked[t]), flags=None)
+                self._go_on(part(rows, t, t + 1), asked=bool(asked[t]), flags=None)
         self.tickets.just_asked = None
-        tickets = self.tickets.issue(rows, told, odds, asked, first)
+        tickets = self.tickets.issue(rows, told, asked, first)
         margins = told[:, :, 0].copy()
-        return Ask(self.names(margins), margins, odds, asked, tickets)
+        return Ask((margins > 0.0).astype(np.int64), margins, odds, asked, tickets)
 
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions; all of them are checked before any is learnt."""
@@ -83,10 +111,10 @@ class MultilabelRun:
             question = self.tickets.waiting.get(ticket)
             if question is not None:
                 rows = question.rows(self.machine.d)
-                told = question.forecast
                 with self._all_or_nothing():
-                    self._lesson(rows, flags, told)
-                self.tickets.answer(ticket, self.machine.n_seen)
+                    for run, told, flag in zip(self.runs, question.told, flags, strict=True):
+                        run.lesson(rows, _sign(flag), told[np.newaxis], fresh=False)
+                self.tickets.answer(ticket, self.rounds)
                 learnt += 1
         return learnt
 
@@ -96,106 +124,77 @@ class MultilabelRun:
         for ticket in still:
             self.tickets.settle(ticket)
         for machine in self.machines:
-            machine.give_up(len(still))
+            tell_query(machine, expire, len(still))
         return len(still)
 
-    def learn(self, rows: Rows, labels: Any) -> None:
+    def learn_new(self, rows: Rows, labels: Any) -> None:
         """Teach one row that nobody asked about."""
-        vet(self.machine, rows)
+        self.vet(rows)
         flags = read_sets([labels], 1, self.labels)[0]
         self._look(rows, 0)
         self._go_on(rows, asked=True, flags=flags)
         self.tickets.just_asked = None
 
-    def margins(self, rows: Rows, *, exact: bool) -> Matrix:
-        columns = [machine.margins(rows, exact=exact) for machine in self.machines]
-        return np.stack(columns, axis=1)
+    def finite_margins(self, rows: Rows, *, exact: bool) -> tuple[Matrix, Labels]:
+        """Return a column of margins for each label of rows that can be read, or refuse them."""
+        columns = [run.finite_margins(rows, exact=exact)[0] for run in self.runs]
+        return np.stack(columns, axis=1), self.labels
 
-    def names(self, margins: Matrix) -> Any:
-        """Return the flags that margins predict."""
-        return (margins > 0.0).astype(np.int64)
+    def predict(self, rows: Rows) -> Any:
+        """Return a matrix of flags: which labels every row has."""
+        return (self.finite_margins(rows, exact=False)[0] > 0.0).astype(np.int64)
+
+    def name_one(self, row: Rows) -> Any:
+        """Return the flags of one row."""
+        return self.predict(row)[0]
 
     def read(self, y: Any, n: int) -> Any:
+        """Return y as flags."""
         return read_sets(y, n, self.labels)
-
-    def _lesson(self, rows: Rows, flags: Flags, told: Matrix) -> None:
-        for machine, numbers, flag in zip(self.machines, told, flags, strict=True):
-            status = machine.lesson(rows, _sign(flag), numbers[np.newaxis], fresh=False)
-            if status != DONE:
-                raise refusal(machine, rows, Stop(0, status))
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Put everything back if what is done within is refused."""
-        before = [machine.snapshot() for machine in self.machines]
+        before = [run.checkpoint() for run in self.runs]
         try:
             yield
         except BaseException:
-            for machine, snapshot in zip(self.machines, before, strict=True):
-                machine.restore(snapshot)
+            for run, checkpoint in zip(self.runs, before, strict=True):
+                run.back_to(checkpoint)
             raise
 
     def _pass(self, rows: Rows, flags_of: Callable[[int], Flags]) -> None:
         for t in range(shape(rows)[0]):
-            row = part(rows, t, t + 1)
             _, odds = self._look(rows, t)
             asked = self._coin() < odds
-            self._go_on(row, asked=asked, flags=flags_of(t) if asked else None)
+            flags = flags_of(t) if asked else None
+            self._go_on(part(rows, t, t + 1), asked=asked, flags=flags)
 
     def _coin(self) -> float:
-        return float(coins(self.machine.seed, self.machine.n_seen, 1)[0])
+        return float(coins(self.machine.seed, self.rounds, 1)[0])
 
     def _look(self, rows: Rows, t: int) -> tuple[Matrix, float]:
         """Return the forecast of each learner and the largest odds, before any label is needed."""
         row = part(rows, t, t + 1)
-        told, odds = np.zeros((len(self.machines), 4)), 0.0
-        for k, machine in enumerate(self.machines):
-            log = machine.log(1)
-            machine.next_coin = ASKED
-            stop = machine.run(row, NO_LABEL, log=log)
+        told, odds = np.zeros((len(self.runs), TWO)), 0.0
+        for k, run in enumerate(self.runs):
+            log = run.log(1)
+            run.next_coin = ASKED
+            stop = run.play(row, NO_LABEL, log)
             if stop.status != LABEL_NEEDED:
-                raise refusal(machine, rows, stop._replace(position=t))
+                raise run.refusal(rows, stop._replace(position=t))
             told[k], odds = log.forecasts[0], max(odds, float(log.probabilities[0]))
         return told, odds
 
     def _go_on(self, row: Rows, *, asked: bool, flags: Flags | None) -> None:
-        for k, machine in enumerate(self.machines):
-            label = NO_LABEL if flags is None else _sign(flags[k])
-            machine.next_coin = ASKED if asked else PASSED
-            machine.run(row, label, log=SILENT, teach=flags is not None)
+        for k, run in enumerate(self.runs):
+            label = NO_LABEL if flags is None else np.array([_sign(flags[k])], np.int8)
+            run.next_coin = ASKED if asked else PASSED
+            run.play(row, label, teach=flags is not None)
 
 
-def rows_of(run: MultilabelRun) -> OneRow:
-    """Return the doors for one row at a time; they are no faster than the others."""
-
-    def read(x: Any) -> Rows:
-        rows = read_rows(as_table(x), run.machine.dtype)
-        width, d = shape(rows)[1], run.machine.d
-        if width != d:
-            raise ValueError(f"a row of {d} features is expected, got one of {width}")
-        return rows
-
-    def predict(x: Any) -> Any:
-        return run.names(run.margins(read(x), exact=False))[0]
-
-    def ask(x: Any) -> Ask:
-        answer = Ask(*(column[0] for column in run.ask(read(x))))
-        run.tickets.just_asked = int(answer.tickets) if answer.asked else None
-        return answer
-
-    def learn(x: Any, y: Any) -> None:
-        rows = read(x)
-        ticket = run.tickets.answered_by(rows, numbers_and_columns)
-        if ticket is None:
-            run.learn(rows, y)
-        else:
-            run.tell([(ticket, y)])
-
-    return OneRow(predict, ask, learn)
-
-
-def _sign(flag: Any) -> Codes:
-    return np.array([1 if flag else -1], np.int8)
+def _sign(flag: Any) -> int:
+    return 1 if flag else -1
 
 
 def _answer(oracle: Callable[[Any], Any], position: int) -> Any:

@@ -1,7 +1,8 @@
-"""One row at a time, with as little between the caller and the kernel as can be.
+"""One row at a time, with as little between the caller and the loop as can be.
 
-The kernels are called at raw entry points and look at the row themselves: at its type, shape and
-strides. One that is not exactly as they were made for is converted first.
+The loops for one row are called at raw entry points and look at the row themselves: at its type,
+shape and strides. A row that is not exactly as they were compiled for is converted first. Where
+there is no such loop (kernels, several labels a row, learners of others), a row is a batch of one.
 """
 
 from collections.abc import Callable
@@ -10,108 +11,126 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.classifier.machine import PASSED
-from selectron.classifier.row_forms import Bench, Form
-from selectron.classifier.run import Ask, Run
+from selectron.classifier.labels import read_labels
+from selectron.classifier.rows import Form, RowReader
+from selectron.classifier.run import PASSED, Ask, Run
 from selectron.classifier.tickets import Question
-from selectron.compiler.handles import Handle, handle
-from selectron.forecasts import MANY, TWO
-from selectron.numeric.coins import coins
-from selectron.single import (
-    compiled_ask,
-    compiled_learn,
-    compiled_predict,
+from selectron.compiler.handles import handle
+from selectron.loop import (
+    Kernel,
+    Subject,
+    ask_row,
     entry_point,
-    row_digest,
+    learn_row,
+    predict_row,
 )
+from selectron.numeric.coins import coins
+from selectron.numeric.rows import row_columns, row_values
+from selectron.protocol import MANY, TWO
 
 COINS_AHEAD = 1024
 
 
-class Owner(NamedTuple):
-    """The estimator, and its way to learn once a class has joined."""
-
-    estimator: Any
-    learn: Callable[[Any, Any], Any]
-
-
 class OneRow(NamedTuple):
-    """Predict, ask and learn single rows, dense or sparse, with one learner."""
+    """Predict, ask and learn single rows of one class of objects, with one learner."""
 
     predict: Callable[[Any], Any]
     ask: Callable[[Any], Ask]
     learn: Callable[[Any, Any], Any]
 
 
-class Work(NamedTuple):
-    """What the three are made of."""
+def batch_of_one(run: Any, like: Any) -> OneRow:
+    """Return the doors for one row as a batch of one: with a kernel, or several labels a row."""
+    machine = run.machine
+    reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
 
-    bench: Bench
-    handle: Handle
-    bodies: str
+    def predict(x: Any) -> Any:
+        return run.name_one(reader.table(x))
 
-    @classmethod
-    def for_rows_like(cls, run: Run, x: Any) -> "Work":
-        bench = Bench.for_rows_like(run, x)
-        return cls(bench, handle(bench.subject), row_digest(run.machine.learner))
+    def ask(x: Any) -> Ask:
+        with run.lock:
+            label, margin, odds, asked, ticket = (part[0] for part in run.ask(reader.table(x)))
+            run.tickets.just_asked = int(ticket) if asked else None
+        margin = margin if np.ndim(margin) else float(margin)
+        return Ask(label, margin, float(odds), bool(asked), int(ticket))
 
-    def entry(self, compiled: Callable[[str], Any], *rest: Any) -> Callable[..., float]:
-        kernel: Callable[..., float] = entry_point(compiled(self.bodies), self.handle, *rest)
-        return kernel
+    def learn(x: Any, y: Any) -> None:
+        with run.lock:
+            rows = reader.table(x)
+            if run.arrived:  # an oracle failed when it was asked for the label of this row
+                run.teach(rows, read_labels([y], 1))
+                return
+            ticket = run.tickets.answered_by(row_values(rows).reshape(-1), row_columns(rows))
+            if ticket is None:
+                run.learn_new(rows, y)
+            else:
+                run.tell([(ticket, y)])
 
-    def convert(self, kernel: Any) -> Callable[..., Any]:
-        """Return a function that converts a row, gives it to the kernel, or refuses it.
+    return OneRow(predict, ask, learn)
 
-        The kernel answers NaN, and has changed nothing, if a row does not lie as it should.
+
+class Thin:
+    """One machine, one form of rows, and the handle by which the loops find the learner."""
+
+    def __init__(self, run: Run, like: Any) -> None:
+        machine = run.machine
+        self.run, self.machine, self.labels = run, machine, run.labels
+        self.reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
+        subject = Subject(machine.learner, machine.numbers, self.reader.layout())
+        self.handle = handle(subject)
+
+    def convert(self, loop: Kernel) -> Kernel:
+        """Return what converts a row and hands it to the loop, or refuses it.
+
+        The loop answers NaN, and has changed nothing, if a row does not lie as it should.
         """
-        bench, handle = self.bench, self.handle
+        reader, handle = self.reader, self.handle
 
         def hand_over(x: Any, *rest: Any) -> Any:
-            values, columns = bench.read(x)
-            margin = kernel(handle, values, columns, *rest)
+            row = reader.read(x)
+            margin = loop(handle, *row, *rest)
             if margin != margin:
-                raise bench.refusal(values)
+                raise reader.refusal(row[0])
             return margin
 
         return hand_over
 
 
-def one_row(run: Run, like: Any, owner: Owner) -> OneRow:
-    """Bind the kernels to the learner, for rows of the class of this one.
+def thin_row(run: Run, like: Any, estimator: Any) -> OneRow:
+    """Bind the loops for one row to the learner, for rows of the class of this one.
 
-    Each is compiled when it is first called: who only learns does not wait for the other two.
+    A loop is compiled when it is first called: who only learns does not wait for the others.
+    The usual row goes straight to the loop, which looks at it: one call more is a tenth of the
+    whole, and scipy's `shape` is such a call. Each door is written out for that reason.
     """
-    work = Work.for_rows_like(run, like)
-    predict = _predictor(work)
-    return OneRow(predict, _asker(work), _learner(work, owner, predict))
+    thin = Thin(run, like)
+    predict = _predictor(thin)
+    return OneRow(predict, _asker(thin, estimator), _learner(thin, estimator, predict))
 
 
-def _predictor(work: Work) -> Callable[[Any], Any]:
-    bench, handle = work.bench, work.handle
-    dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
-    labels, many = bench.run.labels, bench.run.machine.many
-    kernel: Callable[..., float]
+def _predictor(thin: Thin) -> Callable[[Any], Any]:
+    reader, handle = thin.reader, thin.handle
+    dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
+    names, many = thin.labels.names_by_side, thin.machine.n_classes > 2
+    loop: Kernel
 
-    def first(*row: Any) -> float:
-        nonlocal kernel
-        kernel = work.entry(compiled_predict)
-        return kernel(*row)
+    def first(*row: Any) -> Any:
+        nonlocal loop
+        loop = entry_point(predict_row, thin.machine.learner, handle)
+        return loop(*row)
 
-    kernel = first
-    side_of = work.convert(lambda *row: kernel(*row))
+    loop = first
+    side_of = thin.convert(lambda *row: loop(*row))
 
     def predict(x: Any) -> Any:
-        # The usual row goes straight to the kernel, which looks at it: a call more is a tenth of
-        # the whole, and scipy's `shape` is such a call.
         if dense:
-            side = kernel(handle, x, None)
+            side = loop(handle, x, None, None)
         elif csr and x._shape == whole:
-            side = kernel(handle, x.data, x.indices)
+            side = loop(handle, x.data, x.indices, x.indptr)
         else:
             side = nan
         if side != side:
             side = side_of(x)
-        names = labels.names_by_side
         if many:
             return names[int(side)]
         if not names:
@@ -121,107 +140,111 @@ def _predictor(work: Work) -> Callable[[Any], Any]:
     return predict
 
 
-def _learner(work: Work, owner: Owner, look: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-    bench, handle = work.bench, work.handle
-    dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
-    machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    run, remembers = bench.run, bench.run.remembers
-    estimator = owner.estimator
-    kernel: Callable[..., float]
+def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    reader, handle, run, labels = thin.reader, thin.handle, thin.run, thin.labels
+    dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
+    remembers, codes = run.remembers, labels.codes_by_name
+    acquire, release = run.lock.acquire, run.lock.release  # half the price of `with`
+    loop: Kernel
 
-    def first(*row: Any) -> float:
-        nonlocal kernel
-        kernel = work.entry(compiled_learn, 1.0, True)
-        return kernel(*row)
+    def first(*row: Any) -> Any:
+        nonlocal loop
+        loop = entry_point(learn_row, thin.machine.learner, handle, 1.0, True)
+        return loop(*row)
 
-    kernel = first
-    teach = work.convert(lambda *row: kernel(*row))
+    loop = first
+    teach = thin.convert(lambda *row: loop(*row))
 
     def learn(x: Any, y: Any) -> Any:
+        acquire()
         try:
-            code = labels.codes_by_name[y]
-        except (KeyError, TypeError):  # a new class, or not a label at all
-            if not labels.knows(y):
-                look(x)  # a row that is refused must not leave its class behind
-            if tickets.just_asked is not None and run.begins_anew(y):
-                ticket = tickets.answered_by(x, bench.read)
-                if ticket is not None:
-                    estimator.tell(ticket, y)
-                    return estimator
-            code = run.admit(y)
-            if run.machine is not machine:
-                return owner.learn(x, y)
-        ticket = tickets.just_asked
-        if ticket is not None:
-            ticket = tickets.answered_by(x, bench.read)
-        new = ticket is None
-        if dense:
-            margin = kernel(handle, x, None, code, new)
-        elif csr and x._shape == whole:
-            margin = kernel(handle, x.data, x.indices, code, new)
-        else:
-            margin = nan
-        if margin != margin:
-            teach(x, code, new)
-        if remembers and labels.open:
-            usual = dense and margin == margin
-            values, columns = (x.copy(), None) if usual else bench.kept(x)
-            run.memory.keep(values, columns, code)
-        if new:
-            machine.n_seen += 1
-            machine.n_asked += 1
-            tickets.just_asked = None
-        elif ticket is not None:
-            bench.run.enter_answer(tickets.waiting[ticket], code)
-            tickets.answer(ticket, machine.n_seen)
+            try:
+                code = codes[y]
+            except (KeyError, TypeError):  # a new class, or not a label at all
+                return estimator._learn_class(x, y, look)
+            if run.labels is not labels:  # a class has joined in another thread
+                return estimator.learn_one(x, y)
+            tickets = run.tickets
+            ticket = tickets.just_asked
+            if ticket is not None:
+                ticket = tickets.answered_by(*reader.read(x)[:2])
+            new = ticket is None
+            if dense:
+                margin = loop(handle, x, None, None, code, new)
+            elif csr and x._shape == whole:
+                margin = loop(handle, x.data, x.indices, x.indptr, code, new)
+            else:
+                margin = nan
+            if margin != margin:
+                teach(x, code, new)
+            if remembers:
+                usual = dense and margin == margin
+                values, columns = (x.copy(), None) if usual else reader.kept(x)
+                run.memory.keep(values, columns, code)
+            if ticket is None:
+                run.rounds += 1
+                run.n_asked += 1
+                tickets.just_asked = None
+            else:
+                run.enter_answer(tickets.waiting[ticket], code)
+                tickets.answer(ticket, run.rounds)
+        finally:
+            release()
         return estimator
 
     return learn
 
 
-def _asker(work: Work) -> Callable[[Any], Ask]:
-    bench, handle = work.bench, work.handle
-    dense, csr, whole = bench.form is Form.DENSE, bench.form is Form.CSR, (1, bench.d)
-    machine, labels, tickets = bench.run.machine, bench.run.labels, bench.run.tickets
-    toss, told = _Coins(bench.run), np.zeros((MANY if machine.many else TWO) + 1)
-    ledger = machine.ledger
-    kernel: Callable[..., float]
+def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
+    reader, handle, run, labels = thin.reader, thin.handle, thin.run, thin.labels
+    dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
+    many, names = thin.machine.n_classes > 2, labels.names_by_side
+    acquire, release = run.lock.acquire, run.lock.release
+    toss, told = _Coins(run), np.zeros((MANY if many else TWO) + 1)
+    ledger = run.ledger
+    loop: Kernel
 
-    def first(*row: Any) -> float:
-        nonlocal kernel
-        kernel = work.entry(compiled_ask, 0.5, told)
-        return kernel(*row)
+    def first(*row: Any) -> Any:
+        nonlocal loop
+        loop = entry_point(ask_row, thin.machine.learner, handle, 0.5, told)
+        return loop(*row)
 
-    kernel = first
-    play = work.convert(lambda *row: kernel(*row))
+    loop = first
+    play = thin.convert(lambda *row: loop(*row))
 
     def ask(x: Any) -> Ask:
-        if tickets.fresh_from < tickets.n_asked:
-            bench.run.look_for_overdue()
-        stopped = ledger is not None and ledger.caught_up(machine.n_seen).met_at is not None
-        coin = PASSED if stopped else toss()
-        if dense:
-            side = kernel(handle, x, None, coin, told)
-        elif csr and x._shape == whole:
-            side = kernel(handle, x.data, x.indices, coin, told)
-        else:
-            side = nan
-        if side != side:
-            side = play(x, coin, told)
-        margin, probability = float(told[0]), 0.0 if stopped else float(told[-1])
-        asked = coin < probability
-        ticket = -1
-        if asked:
-            question = Question(*bench.kept(x), told[:-1].copy(), probability, machine.n_seen)
-            ticket = tickets.keep(question)
-        if ledger is not None:
-            ledger.enter_one(probability, asked=asked)
-        machine.n_seen += 1
-        machine.n_asked += asked
-        tickets.just_asked = ticket if asked else None
-        names = labels.names_by_side
-        name = names[int(side) if machine.many else side > 0.0] if names else None
-        return Ask(name, margin, probability, asked, ticket)
+        acquire()
+        try:
+            if run.labels is not labels:  # a class has joined in another thread
+                answer: Ask = estimator.ask_one(x)
+                return answer
+            tickets = run.tickets
+            if tickets.fresh_from < tickets.n_asked:
+                run.find_overdue()
+            stopped = ledger is not None and ledger.caught_up(run.rounds).met_at is not None
+            coin = PASSED if stopped else toss()
+            if dense:
+                side = loop(handle, x, None, None, coin, told)
+            elif csr and x._shape == whole:
+                side = loop(handle, x.data, x.indices, x.indptr, coin, told)
+            else:
+                side = nan
+            if side != side:
+                side = play(x, coin, told)
+            margin, odds = float(told[0]), 0.0 if stopped else float(told[-1])
+            asked = coin < odds
+            ticket = -1
+            if asked:
+                ticket = tickets.keep(Question(*reader.kept(x), told.copy(), run.rounds))
+            if ledger is not None:
+                ledger.enter_one(odds, asked=asked)
+            run.rounds += 1
+            run.n_asked += asked
+            tickets.just_asked = ticket if asked else None
+        finally:
+            release()
+        name = names[int(side) if many else side > 0.0] if names else None
+        return Ask(name, margin, odds, asked, ticket)
 
     return ask
 
@@ -230,13 +253,13 @@ class _Coins:
     """The coins of the rounds to come, some ahead."""
 
     def __init__(self, run: Run) -> None:
-        self.machine = run.machine
+        self.run = run
         self.ahead: list[float] = []
         self.first = 0
 
     def __call__(self) -> float:
-        k = self.machine.n_seen - self.first
+        k = self.run.rounds - self.first
         if not 0 <= k < len(self.ahead):
-            self.first, k = self.machine.n_seen, 0
-            self.ahead = coins(self.machine.seed, self.first, COINS_AHEAD).tolist()
+            self.first, k = self.run.rounds, 0
+            self.ahead = coins(self.run.machine.seed, self.first, COINS_AHEAD).tolist()
         return self.ahead[k]

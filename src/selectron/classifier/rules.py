@@ -2,25 +2,21 @@
 
 from typing import Any, NamedTuple
 
+from selectron.classifier.machine import Machine
+from selectron.kernels.choice import KernelChoice
+from selectron.kernels.duals import Memory, check_dual
+from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
 from selectron.scalings import Automatic, Intercept, Raw, Text
-from selectron.spec import QueryRule, Scaling, UpdateRule
-from selectron.updates import ClassRidge, Probit, Rehearsal
+from selectron.spec import QueryRule, Rules, Scaling, UpdateRule
+from selectron.updates import Ballseptron, ClassRidge, Probit, Rehearsal, Ridge
 
 # Of rows too wide for a d x d matrix the default keeps some directions.
 MOST_DIRECTIONS, MOST_OF_CLASSES = 64, 100
 MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
 # Sparse rows up to this width are spread out; wider ones never are.
 WIDEST_SPREAD = 256
-
-
-class Rules(NamedTuple):
-    """The descriptions of scaling, update and query."""
-
-    scaling: Any
-    update: Any
-    query: Any
 
 
 class Wishes(NamedTuple):
@@ -69,6 +65,24 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
     if query is None:
         query = Capped() if n_classes > 2 else Auto()
     return Rules(scaling, update, query)
+
+
+def kernel_rules(update: Any, query: Any, choice: KernelChoice, n_classes: int) -> Rules:
+    """Fill in what was not given beside a kernel: ridge regression, or Ballseptron of many."""
+    if update is None:
+        update = Ballseptron() if n_classes > 2 else Ridge()
+    check_dual(update, Memory(choice.budget, choice.removal))
+    return choose_rules(Raw(), update, query, fit_intercept=False, d=1, n_classes=n_classes)
+
+
+def rules_for_classes(machine: Machine, wishes: Wishes, n_classes: int) -> Rules:
+    """Return the rules with which a learner of two classes goes on with more, or refuse."""
+    if isinstance(machine, KernelMachine):
+        return kernel_rules(*wishes, machine.choice, n_classes)
+    if not has_many_form(wishes.update):
+        wishes.update.many(machine.d, machine.dtype, n_classes)
+    scaling = machine.rules.scaling
+    return choose_rules(scaling, *wishes, fit_intercept=False, d=machine.d, n_classes=n_classes)
 
 
 ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}

@@ -1,188 +1,465 @@
-"""One learner on one stream: its machine, its classes, and the questions that wait."""
+"""One learner on one stream.
 
-from collections.abc import Callable, Iterable
+A `Run` has a machine, which moves the states of the rules, the labels, the questions that wait for
+an answer, the ledger of the error, the one count of rounds, and the one lock. Whatever a learner
+does goes through it: passes over labelled rows, questions and answers apart in time, classes that
+join. A batch is learnt whole or not at all.
+"""
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import RLock, current_thread, main_thread
+from time import sleep
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from selectron.arrays import Codes, Matrix
-from selectron.classifier.batch import Given, learn_batch, refusal, tame, whole_or_not
-from selectron.classifier.inputs import shape
-from selectron.classifier.interrupts import heard_afterwards
-from selectron.classifier.label_arrays import read_labels
-from selectron.classifier.labels import Labels
-from selectron.classifier.machine import Machine, Snapshot, Stop
+from selectron.arrays import Codes, Matrix, Vector
+from selectron.classifier.labels import Labels, read_labels
+from selectron.classifier.ledger import Ledger
+from selectron.classifier.machine import CHUNK, Machine, adopt, tell_query, widened
 from selectron.classifier.memory import Memory
-from selectron.classifier.open_classes import consult, learn_open
-from selectron.classifier.rules import Wishes, has_many_form
+from selectron.classifier.rows import Stop, harmless, refusal, tame, vet
+from selectron.classifier.rules import Wishes, has_many_form, rules_for_classes
 from selectron.classifier.tickets import Question, Tickets
-from selectron.classifier.widening import taught_again, widened, widened_forecast
-from selectron.loop import DONE, Log
-from selectron.numeric.rows import Rows
+from selectron.compiler.states import own_arrays
+from selectron.loop import (
+    DONE,
+    LABEL_NEEDED,
+    LABEL_UNKNOWN,
+    NOT_FINITE,
+    NOT_GIVEN,
+    NOTHING_KEPT,
+    UNKNOWN,
+    UNSOUND,
+    UPDATED,
+    Log,
+)
+from selectron.numeric.coins import toss
+from selectron.numeric.rows import Rows, outside, part, shape
+from selectron.protocol import MANY, TWO, expire, mark_overdue
+from selectron.queries.floor import with_floor
 
-NO_FORECASTS = np.empty((0, 4))
-SILENT = Log.of(0)
-
-
-class Checkpoint(NamedTuple):
-    """What a refused batch of unknown classes, or of answers, must not have changed."""
-
-    machine: Machine
-    snapshot: Snapshot
-    classes: Any
-    memory: Memory
-    tickets: dict[str, Any]  # its fields
+ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
+NOTHING_TOLD = np.empty((0, TWO + 1))  # of a label that nobody asked for
 
 
 class Ask(NamedTuple):
-    """Predictions, and which of the labels are worth asking for: an entry a row, or one row's."""
+    """Predictions, and which of the labels are worth asking for: an entry a row, or one row's.
+
+    `probabilities` are the odds of asking, not the chances of a class. `tickets` number the
+    questions, -1 where none is asked.
+    """
 
     labels: Any
     margins: Any
     probabilities: Any
     asked: Any
-    tickets: Any  # the number of the question, -1 where none is asked
+    tickets: Any
+
+
+class Checkpoint(NamedTuple):
+    """What refused answers, or a refused batch of unknown classes, must not have changed."""
+
+    machine: Machine
+    snapshot: Any
+    counts: tuple[int, int, bool]
+    entries: dict[str, NDArray[Any]] | None
+    labels: Labels
+    memory: Memory
+    tickets: Tickets
 
 
 class Run:
     """What a fit begins and a partial_fit goes on with."""
 
-    def __init__(self, machine: Machine, labels: Labels, wishes: Wishes | None = None) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        labels: Labels,
+        wishes: Wishes | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
         self.machine = machine
-        self.labels = labels
-        if machine.ledger is not None:
-            machine.ledger.labels = labels
         self.wishes = wishes or Wishes()
+        self.ledger = ledger
+        self._name(labels)
         self.tickets = Tickets()
         self.memory = Memory()
+        self.rounds = 0
+        self.n_asked = 0
+        self.arrived = False  # whether the next row has arrived and waits for its label
+        self.next_coin: float | None = None  # instead of the seed's, if its question was asked
+        self.next_odds = 0.0  # of that question
+        self.lock = RLock()
 
-    def teach(self, rows: Rows, y: Any, log: Log = SILENT) -> None:
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.lock = RLock()
+
+    def _name(self, labels: Labels) -> None:
+        """Go on with these labels."""
+        self.labels = labels
+        if self.ledger is not None:
+            self.ledger.chooses = len(labels.classes) > 1
+
+    # --- what a run knows of itself
+
+    @property
+    def machines(self) -> list[Machine]:
+        return [self.machine]
+
+    @property
+    def n_updates(self) -> int:
+        """How often the hypothesis changed."""
+        return sum(int(machine.state.update.n_updates) for machine in self.machines)
+
+    @property
+    def many(self) -> bool:
+        return self.machine.n_classes > 2
+
+    @property
+    def code_type(self) -> type[np.signedinteger[Any]]:
+        """The type of labels in the loop: a sign, or the number of a class."""
+        return np.int32 if self.many else np.int8
+
+    def log(self, n: int, *, exact: bool = True, details: int = 0) -> Log:
+        """Make room for n rounds to be written down."""
+        return Log.of(n, MANY if self.many else TWO, exact=exact, details=details)
+
+    def refusal(self, rows: Rows, stop: Stop) -> ValueError:
+        """Say what is wrong with the row at which a pass stopped."""
+        return refusal(rows, stop, self.machine.rules.update.label, self.machine.dtype)
+
+    def vet(self, rows: Rows) -> None:
+        """Refuse rows that cannot be learnt before a single label is paid for."""
+        vet(rows, self.machine.rules.update.label, self.machine.dtype)
+
+    # --- rounds
+
+    def play(
+        self,
+        rows: Rows,
+        labels: Codes,
+        log: Log = NOTHING_KEPT,
+        *,
+        first: int = 0,
+        pause: bool = False,
+        teach: bool = True,
+    ) -> Stop:
+        """Play rounds from row `first` on, until their end or until they have to stop."""
+        n, machine, ledger = shape(rows)[0], self.machine, self.ledger
+        if machine.reads_ahead and outside(rows) is not None:
+            return Stop(first, UNSOUND)
+        if ledger is not None:
+            ledger.skip_to(self.rounds)
+        origin = self.rounds - first
+        arrived = first + self.arrived
+        position, status = first, DONE
+        room = np.empty(min(n, CHUNK))
+        with delayed_interrupts() as interrupts:  # a round that is learnt is also counted
+            while position < n and status == DONE:
+                interrupts.deliver()
+                start = position
+                with machine.busy:
+                    piece, stop = machine.piece(rows, start)
+                    if ledger is not None:
+                        stop = min(stop, start + ledger.stretch())
+                    coins, joined_at = self._coins(origin + start, room[: stop - start])
+                    page = self._page(log, start, stop)
+                    moved, status, n_asked = machine.run(
+                        piece, labels[start:stop], coins, page, arrived - start, pause, teach
+                    )
+                position = start + moved
+                self.rounds = origin + position
+                self.n_asked += int(n_asked)
+                self.arrived = status in (LABEL_NEEDED, LABEL_UNKNOWN)
+                if ledger is not None:
+                    known = labels[start:position] if teach else None
+                    ledger.enter(page.part(0, moved), known, joined_at=joined_at)
+                    if position < stop:
+                        self.next_odds = float(page.probabilities[moved])
+                        ledger.wait()
+                    log.asked[start:position] = page.asked[:moved][: len(log.asked)]
+        return Stop(position, status)
+
+    def _coins(self, round_: int, room: Vector) -> tuple[Vector, float | None]:
+        """Return the coins of these rounds, and the odds of the first if it was asked before."""
+        coins, joined_at = toss(self.machine.seed, round_, room), None
+        if self.ledger is not None and self.ledger.met_at is not None:
+            coins[:] = PASSED
+        if self.next_coin is not None:
+            joined_at = self.next_odds
+            coins[0], self.next_coin = self.next_coin, None
+        return coins, joined_at
+
+    def _page(self, log: Log, start: int, stop: int) -> Log:
+        """Return where these rounds are written down: a ledger wants to see them in any case."""
+        if self.ledger is None or log.kept:
+            return log.part(start, stop)
+        return self.log(stop - start, exact=False)
+
+    # --- passes over labelled rows
+
+    def teach(self, rows: Rows, y: Any, log: Log = NOTHING_KEPT) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
-        before = self.machine.n_seen
+        before = self.rounds
         try:
-            self._teach(rows, y, log)
+            if callable(y):
+                self.vet(rows)
+                self._consult(rows, _oracle(y), log)
+            elif not self.labels.complete:
+                self.vet(rows)
+                with self._undone_if_refused():
+                    self._consult(rows, lambda t: y[t], log)
+            else:
+                self._learn_given(rows, y, log)
         finally:
-            if self.machine.n_seen != before:
+            if self.rounds != before:
                 self.tickets.just_asked = None
 
-    def _teach(self, rows: Rows, y: Any, log: Log) -> None:
-        if callable(y):
-            consult(self, rows, _oracle(y), log)
-        elif not self.labels.complete:
-            before = self.checkpoint()
-            try:
-                consult(self, rows, lambda t: y[t], log)
-            except BaseException:
-                self.back_to(before)
-                raise
-        elif self.labels.open:
-            learn_open(self, rows, y, log)
-        else:
-            given = Given(y, self.labels)
-            learn_batch(self.machine, rows, self.labels.codes(y), log, given=given)
+    def _learn_given(self, rows: Rows, y: NDArray[Any], log: Log) -> None:
+        """Learn a batch of given labels, whole or not; new classes join where they are asked."""
+        codes = self.labels.codes(y)
+        if self.remembers and not log.kept:
+            log = Log.of_questions(len(codes))
+        if not self.labels.open or (codes != UNKNOWN).all():
+            with self.whole_or_not(rows, codes):
+                stop = self.play(rows, codes, log)
+                if stop.status == LABEL_UNKNOWN:
+                    raise ValueError(
+                        f"unknown label {y[stop.position]!s} in row {stop.position} of y: "
+                        f"{self.labels.remedy}"
+                    )
+                self.check(rows, stop)
+            self._remember_asked(rows, codes, log)
+            return
+        with self._undone_if_refused():
+            stop = self.play(rows, codes, log)
+            while stop.status == LABEL_UNKNOWN:
+                done = stop.position
+                self._remember_asked(part(rows, 0, done), codes, log.part(0, done))
+                log.asked[:done] = False
+                self._admit_asked(y[done])
+                codes = self.labels.codes(y)
+                stop = self.play(rows, codes, log, first=done)
+            self.check(rows, stop)
+            self._remember_asked(rows, codes, log)
+
+    def _consult(self, rows: Rows, label_of: Callable[[int], Any], log: Log) -> None:
+        """Play rounds, calling `label_of` with the position of each row whose label is asked.
+
+        What has been answered stays learnt, whatever happens later.
+        """
+        codes: Codes = np.full(shape(rows)[0], NOT_GIVEN, self.code_type)
+        stop = self.play(rows, codes, log)
+        while stop.status == LABEL_NEEDED:
+            code = self._admit_asked(label_of(stop.position))
+            if codes.dtype != self.code_type:
+                codes = np.full(len(codes), NOT_GIVEN, self.code_type)
+            codes[stop.position] = code
+            self.remember(part(rows, stop.position, stop.position + 1), code)
+            stop = self.play(rows, codes, log, first=stop.position)
+        self.check(rows, stop)
+
+    def check(self, rows: Rows, stop: Stop) -> None:
+        """Raise what is wrong with the row at which a pass stopped, if it did."""
+        if stop.status != DONE:
+            raise self.refusal(rows, stop)
+
+    def pauses(self, rows: Rows, labels: Codes, log: Log) -> Iterator[int]:
+        """Play rounds, and yield after every update the number of rows done."""
+        stop = Stop(0, UPDATED)
+        while stop.status == UPDATED:
+            stop = self.play(rows, labels, log, first=stop.position, pause=True)
+            if stop.status == UPDATED:
+                yield stop.position
+        self.check(rows, stop)
+
+    @contextmanager
+    def whole_or_not(self, rows: Rows, labels: Codes) -> Iterator[None]:
+        """Put the state back if anything within fails, be it a row or Ctrl-C.
+
+        Numbers are checked while they are read, and a copy of the state is taken before. Where the
+        state is larger than the batch, a copy would cost more than the work: the batch is looked
+        through first instead, and learnt to its end before Ctrl-C is heard.
+        """
+        if self.machine.outweighs(rows) and (labels != UNKNOWN).all() and harmless(rows):
+            with delayed_interrupts():
+                yield
+            return
+        before = self.machine.snapshot()
+        counts, entries = self._counts(), self._entries()
+        try:
+            yield
+        except BaseException:
+            self.machine.restore(before)
+            self._put_back(counts, entries)
+            raise
+
+    # --- questions and answers apart in time
 
     def ask(self, rows: Rows) -> Ask:
-        self.look_for_overdue()
-        n, first = shape(rows)[0], self.machine.n_seen
-        log, labels = self.machine.log(n), np.ones(n, self.machine.code_type)
-        with whole_or_not(self.machine, rows, labels):
-            stop = self.machine.run(rows, labels, log=log, teach=False)
-            if stop.status != DONE:
-                raise refusal(self.machine, rows, stop)
-            tickets = self.tickets.issue(rows, log.forecasts, log.probabilities, log.asked, first)
+        """Predict, and decide which labels to ask for; each row is a round."""
+        self.find_overdue()
+        n, first = shape(rows)[0], self.rounds
+        log = self.log(n)
+        labels: Codes = np.ones(n, self.code_type)
+        with self.whole_or_not(rows, labels):
+            self.check(rows, self.play(rows, labels, log, teach=False))
+            told = np.column_stack([log.forecasts, log.probabilities])
+            tickets = self.tickets.issue(rows, told, log.asked, first)
         self.tickets.just_asked = None
         margins = log.forecasts[:, 0].copy()
-        names = self.labels.names(log.sides)
-        return Ask(names, margins, log.probabilities, log.asked, tickets)
+        return Ask(self.labels.names(log.sides), margins, log.probabilities, log.asked, tickets)
 
-    def look_for_overdue(self) -> None:
+    def find_overdue(self) -> None:
         """Let the query rule know how many questions are hardly waited for any more."""
-        if self.tickets.look_for_overdue(self.machine.n_seen):
-            self.machine.mark_overdue(self.tickets.n_overdue)
+        if self.tickets.find_overdue(self.rounds):
+            for machine in self.machines:
+                tell_query(machine, mark_overdue, self.tickets.n_overdue)
 
     def tell(self, answers: list[tuple[Any, Any]]) -> int:
         """Learn answers to questions, all or none: tickets and labels are checked before."""
-        labels = self.labels.copy()
+        labels = self.labels
         wild = False
         for ticket, label in answers:
             question = self.tickets.question(ticket)
-            labels.code(label)
+            labels = labels.joined(label)
             wild |= question is not None and not tame(question.rows(self.machine.d))
         self._check_room(labels)
         before = self.checkpoint() if wild else None  # others overflow with huge weights only
         try:
-            with heard_afterwards():  # or what is learnt would still be waited for
-                return self._learn_answers(answers)
+            with delayed_interrupts():  # an answer that is learnt is also settled
+                return sum(self._learn_answer(int(t), label) for t, label in answers)
         except ValueError:
             if before is not None:
                 self.back_to(before)
             raise
 
-    def _learn_answers(self, answers: list[tuple[Any, Any]]) -> int:
-        learnt = 0
-        for ticket, label in answers:
-            question = self.tickets.waiting.get(int(ticket))
-            if question is not None:
-                anew, machine = self.begins_anew(label), self.machine
-                code = self.admit(label)
-                question = self.tickets.waiting[int(ticket)]  # as it is told to more classes
-                rows, told = question.rows(self.machine.d), question.forecast[np.newaxis]
-                if self.machine is not machine:  # no forecast of then knew of this class
-                    told = NO_FORECASTS
-                codes = np.array([code], self.machine.code_type)
-                self.lesson(rows, codes, told, fresh=False, anew=anew)
-                self.remember(rows, code)
-                self.enter_answer(question, code)
-                self.tickets.answer(ticket, self.machine.n_seen)
-                learnt += 1
-        return learnt
+    def _learn_answer(self, ticket: int, label: Any) -> bool:
+        if ticket not in self.tickets.waiting:
+            return False
+        anew, machine = self.begins_anew(label), self.machine
+        code = self.admit(label)
+        question = self.tickets.waiting[ticket]  # as it stands after a class has joined
+        rows, told = question.rows(self.machine.d), question.told[np.newaxis]
+        if self.machine is not machine:  # the forecast it was asked with did not know this class
+            told = NOTHING_TOLD
+        self.lesson(rows, code, told, fresh=False, anew=anew)
+        self.remember(rows, code)
+        self.enter_answer(question, code)
+        self.tickets.answer(ticket, self.rounds)
+        return True
+
+    def lesson(
+        self, rows: Rows, code: float, told: Matrix, *, fresh: bool, anew: bool = False
+    ) -> None:
+        """Learn a label that comes outside a pass.
+
+        `anew`: the query rule begins with this label, so that its round is played again. The
+        scaling has absorbed the row, and round and question are counted already.
+        """
+        codes: Codes = np.array([code], self.code_type)
+        if anew:
+            counts, ledger = self._counts(), self.ledger
+            self.next_coin, self.arrived, self.ledger = ASKED, True, None
+            try:
+                status = self.play(rows, codes).status
+            finally:
+                self.ledger = ledger
+                self.rounds, self.n_asked, self.arrived = counts
+        else:
+            status = self.machine.lesson(rows, codes, told, fresh=fresh)
+        self.check(rows, Stop(0, status))
+
+    def learn_new(self, rows: Rows, label: Any) -> None:
+        """Learn the label of a row that nobody asked for; it counts as a round and as asked."""
+        new = not self.labels.knows(label)  # a row that is refused must not leave its class behind
+        if new and not np.isfinite(self.judge(rows, exact=True)[0]).all():
+            raise self.refusal(rows, Stop(0, NOT_FINITE))
+        with delayed_interrupts():
+            code = self.admit(label)
+            self.lesson(rows, code, NOTHING_TOLD, fresh=True)
+            self.remember(rows, code)
+            self.count_lesson()
+
+    def count_lesson(self) -> None:
+        """Count a round whose label came without a question."""
+        self.rounds += 1
+        self.n_asked += 1
+        self.tickets.just_asked = None
 
     def enter_answer(self, question: Question, code: float) -> None:
         """Let the estimate of the error know the answer, if there is one."""
-        if self.machine.ledger is not None:
-            self.machine.ledger.answer(question.round, question.forecast, code)
+        if self.ledger is not None:
+            self.ledger.answer(question.round, question.told, code)
 
     def forget(self, tickets: Iterable[Any]) -> int:
         """Give up questions that still wait, and return how many there were."""
         still = {int(t): question for t in tickets if (question := self.tickets.question(t))}
         for ticket, question in still.items():
             self.tickets.settle(ticket)
-            if self.machine.ledger is not None:
-                self.machine.ledger.give_up(question.round)
-        self.machine.give_up(len(still))
+            if self.ledger is not None:
+                self.ledger.give_up(question.round)
+        for machine in self.machines:
+            tell_query(machine, expire, len(still))
         return len(still)
 
-    @property
-    def machines(self) -> list[Machine]:
-        return [self.machine]
+    # --- predictions
 
-    def margins(self, rows: Rows, *, exact: bool) -> Any:
-        """Return the margins of two classes, or the scores of more."""
-        machine = self.machine
-        return machine.scores(rows) if machine.many else machine.margins(rows, exact=exact)
+    def judge(self, rows: Rows, *, exact: bool) -> tuple[Vector, Labels]:
+        """Return margins or scores, with the labels that belong to them.
 
-    def names(self, margins: Any) -> Any:
-        """Return the classes that margins or scores predict."""
-        if not len(self.labels.classes):
+        No lock is taken: a long pass in another thread is not waited for. A class that joins
+        meanwhile brings a machine and labels of its own, one after the other.
+        """
+        machine, labels = self.machine, self.labels
+        while machine.n_classes != max(2, len(labels.classes)):
+            sleep(0.0)
+            machine, labels = self.machine, self.labels
+        if machine.n_classes > 2:
+            return machine.scores(rows), labels
+        return machine.margins(rows, exact=exact), labels
+
+    def finite_margins(self, rows: Rows, *, exact: bool) -> tuple[Vector, Labels]:
+        """Return the margins or scores of rows that can be read, or refuse them; and the labels."""
+        margins, labels = self.judge(rows, exact=exact)
+        broken = ~np.isfinite(margins)
+        for t in np.flatnonzero(broken.any(axis=1) if broken.ndim == 2 else broken).tolist():
+            if outside(rows) is not None:
+                raise self.refusal(rows, Stop(t, UNSOUND))
+            if np.isinf(margins[t]).any() or not tame(part(rows, t, t + 1)):
+                raise self.refusal(rows, Stop(t, NOT_FINITE))
+            margins[t] = 0.0  # a row without a direction is on neither side
+        return margins, labels
+
+    def predict(self, rows: Rows) -> NDArray[Any]:
+        """Return the class of every row."""
+        margins, labels = self.finite_margins(rows, exact=False)
+        if not len(labels.classes):
             raise ValueError(
                 "no label has been learnt yet, so there is no class to predict; the default "
                 "learner watches 50 rows before it asks for the first one"
             )
-        return self.labels.names(margins.argmax(axis=1) if self.labels.many else margins)
+        return labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)
 
-    def read(self, y: Any, n: int) -> Any:
+    def name_one(self, row: Rows) -> Any:
+        """Return the class of one row, None before any label."""
+        margins, labels = self.judge(row, exact=False)
+        return labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)[0]
+
+    def read(self, y: Any, n: int) -> NDArray[Any]:
+        """Return y as a plain column of n labels."""
         return read_labels(y, n)
 
-    def lesson(
-        self, rows: Rows, codes: Codes, asked_with: Matrix, *, fresh: bool, anew: bool = False
-    ) -> None:
-        """Learn labels that come outside a pass; `anew`, as the first round of a query rule."""
-        if anew:
-            status = self.machine.play_again(rows, codes)
-        else:
-            status = self.machine.lesson(rows, codes, asked_with, fresh=fresh)
-        if status != DONE:
-            raise refusal(self.machine, rows, Stop(0, status))
+    # --- classes that join
 
     def begins_anew(self, label: Any) -> bool:
         """Tell whether this label is of a third class, for which another query rule takes over."""
@@ -191,67 +468,116 @@ class Run:
 
     def admit(self, label: Any) -> float:
         """Return the number of a label; a class that is new joins, the machine with it."""
-        if self.labels.knows(label):
-            return self.labels.code(label)
-        labels = self.labels.copy()
-        code = labels.code(label)
-        if len(labels.classes) > max(2, len(self.labels.classes)):
-            self._check_room(labels)
-            self._widen(len(labels.classes))
-        self.labels.classes = labels.classes
+        labels = self.labels.joined(label)
+        if labels is not self.labels:
+            if len(labels.classes) > max(2, len(self.labels.classes)):
+                self._check_room(labels)
+                self._widen(len(labels.classes))
+            self._name(labels)
+        return labels.code(label)
+
+    def _admit_asked(self, label: Any) -> float:
+        """Return the number of a label that was asked and paid for, whatever the odds are now."""
+        machine = self.machine
+        code = self.admit(label)
+        if self.machine is not machine:
+            self.next_coin = ASKED
         return code
+
+    def _check_room(self, labels: Labels) -> None:
+        """Refuse a third class before anything changes if the update rule knows only two."""
+        if labels.many and not self.many:
+            rules_for_classes(self.machine, self.wishes, len(labels.classes))
+            if self.ledger is not None:
+                self.ledger.check_goal()
+
+    def _widen(self, n_classes: int) -> None:
+        if self.many:
+            self.machine = widened(self.machine, self.machine.rules, n_classes)
+            return
+        self.machine = self._taught_again(n_classes)
+        self.memory = Memory()
+        for number, question in self.tickets.waiting.items():
+            self.tickets.waiting[number] = question.of_many()
+
+    def _taught_again(self, n_classes: int) -> Machine:
+        """Return a machine for many classes that was told what the one for two remembers."""
+        machine = self.machine
+        rules = rules_for_classes(machine, self.wishes, n_classes)
+        if self.ledger is not None:
+            rules = rules._replace(query=with_floor(rules.query, self.ledger.whole.explore))
+        wider = widened(machine, rules, n_classes)
+        query = own_arrays(wider.state.query)
+        for rows, classes in self.memory.batches(machine.d):
+            wider.lesson(rows, classes, NOTHING_TOLD, fresh=False)
+        if rules.query == machine.rules.query:  # it has seen these labels already
+            adopt(wider, wider.state._replace(query=query))
+        return wider
 
     @property
     def remembers(self) -> bool:
         """Whether a third class may come that has to be taught what the two were told."""
-        two = self.labels.open and not self.machine.many
-        return two and has_many_form(self.wishes.update)
+        return self.labels.open and not self.many and has_many_form(self.wishes.update)
 
     def remember(self, row: Rows, code: float) -> None:
+        """Keep a row that was taught while a third class may come."""
         if self.remembers:
             self.memory.keep_row(row, code)
 
-    def remember_asked(self, rows: Rows, codes: Codes, log: Log) -> None:
+    def _remember_asked(self, rows: Rows, codes: Codes, log: Log) -> None:
         if self.remembers:
             self.memory.keep_asked(rows, codes, log)
 
+    # --- checkpoints
+
+    def _counts(self) -> tuple[int, int, bool]:
+        return self.rounds, self.n_asked, self.arrived
+
+    def _entries(self) -> dict[str, NDArray[Any]] | None:
+        return None if self.ledger is None else self.ledger.state()
+
+    def _put_back(
+        self, counts: tuple[int, int, bool], entries: dict[str, NDArray[Any]] | None
+    ) -> None:
+        self.rounds, self.n_asked, self.arrived = counts
+        if self.ledger is not None and entries is not None:
+            self.ledger.restore(entries)
+
     def checkpoint(self) -> Checkpoint:
-        machine, tickets = self.machine, self.tickets
+        """Copy all that refused answers or classes may change."""
         return Checkpoint(
-            machine,
-            machine.snapshot(),
-            self.labels.classes,
+            self.machine,
+            self.machine.snapshot(),
+            self._counts(),
+            self._entries(),
+            self.labels,
             self.memory.copy(),
-            vars(tickets) | {"waiting": tickets.waiting.copy()},
+            self.tickets.copy(),
         )
 
     def back_to(self, before: Checkpoint) -> None:
-        self.machine, self.memory = before.machine, before.memory
+        """Put back what a checkpoint copied."""
+        self.machine = before.machine
+        self._name(before.labels)
+        self.memory, self.tickets = before.memory, before.tickets
         self.machine.restore(before.snapshot)
-        self.labels.classes = before.classes
-        vars(self.tickets).update(before.tickets)
+        self._put_back(before.counts, before.entries)
 
-    def _check_room(self, labels: Labels) -> None:
-        """Refuse a third class before anything changes if the update rule knows only two."""
-        if labels.many and not self.machine.many:
-            self.machine.rules_for(self.wishes, len(labels.classes))
-            if self.machine.ledger is not None:
-                self.machine.ledger.check_goal()
-
-    def _widen(self, n_classes: int) -> None:
-        if self.machine.many:
-            self.machine = widened(self.machine, self.machine.rules, n_classes)
-            return
-        self.machine = taught_again(self.machine, self.wishes, self.memory, n_classes)
-        self.memory = Memory()
-        for number, question in self.tickets.waiting.items():
-            told = widened_forecast(question.forecast)
-            self.tickets.waiting[number] = question._replace(forecast=told)
+    @contextmanager
+    def _undone_if_refused(self) -> Iterator[None]:
+        before = self.checkpoint()
+        try:
+            yield
+        except BaseException:
+            self.back_to(before)
+            raise
 
 
 def _oracle(y: Callable[[Any], Any]) -> Callable[[int], Any]:
     def label_of(position: int) -> Any:
-        labels = np.asarray(y(np.array([position])), dtype=object).reshape(-1)
+        answer = y(np.array([position]))
+        single = np.ndim(answer) == 0 or isinstance(answer, str | bytes)
+        labels = [answer] if single else list(answer)
         if len(labels) != 1:
             raise ValueError(
                 f"the oracle was asked for the label of row {position} and gave {len(labels)}: "
@@ -260,3 +586,40 @@ def _oracle(y: Callable[[Any], Any]) -> Callable[[int], Any]:
         return labels[0]
 
     return label_of
+
+
+class Interrupts:
+    """Ctrl-C that has come while it was delayed."""
+
+    def __init__(self, usual: Any) -> None:
+        self.usual = usual
+        self.waiting: tuple[Any, ...] | None = None
+
+    def __call__(self, *how: Any) -> None:
+        self.waiting = how
+
+    def deliver(self) -> None:
+        """Hand a Ctrl-C that has come to the usual handler."""
+        if self.waiting is not None:
+            how, self.waiting = self.waiting, None
+            self.usual(*how)
+
+
+@contextmanager
+def delayed_interrupts() -> Iterator[Interrupts]:
+    """Delay SIGINT until the block ends or says `deliver`, so that a batch is never half learnt.
+
+    Python runs the handler of SIGINT in the main thread alone, right after a kernel has moved the
+    weights and before the rows are counted. Within another such block it is delayed by that one.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    interrupts = Interrupts(usual)
+    if current_thread() is not main_thread() or not callable(usual):
+        yield interrupts
+        return
+    signal.signal(signal.SIGINT, interrupts)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        interrupts.deliver()

@@ -1,4 +1,9 @@
-"""Learners in files: safetensors, a version, a SHA-256 of everything, and no pickle."""
+"""Learners in files: safetensors, a version, a SHA-256 of everything, and no pickle.
+
+The arrays of a run are tensors; everything else is a description in JSON. `read` makes the run anew
+from the description, which settles the shape and type of every array, and then fills them in.
+Nothing in a file is executed: rules are looked up by name among those that are registered.
+"""
 
 import json
 from pathlib import Path
@@ -6,196 +11,171 @@ from typing import Any
 
 import numpy as np
 
-from selectron import queries, scalings, updates
-from selectron.classifier.kernel_machine import KernelMachine
-from selectron.classifier.kernel_rules import SETTINGS
-from selectron.classifier.kernel_store import describe_kernel, described_machine
 from selectron.classifier.labels import Labels
-from selectron.classifier.ledger import Ledger, with_ledger
-from selectron.classifier.machine import Machine
+from selectron.classifier.ledger import with_ledger
+from selectron.classifier.machine import MACHINES, Machine, Setting
 from selectron.classifier.memory import Memory
 from selectron.classifier.multilabel import MultilabelRun
-from selectron.classifier.rules import Rules, Wishes
+from selectron.classifier.rules import Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
-from selectron.files import Format, read_file, write_file
-from selectron.spec import Spec
+from selectron.experts.mixture import Mixture
+from selectron.experts.store import made_mixture
+from selectron.files import DamagedFile, Format, Tensors, read_file, write_file
+from selectron.kernels.machine import KernelMachine
+from selectron.spec import Rules, from_plain, plain
 
+MACHINES["kernel"] = lambda setting, described, _: KernelMachine.described(setting, described)
+NO_NAMES = np.array([], object)
 FORMAT = Format(
-    "selectron learner", 2, "learner", file="a learner's file", owner="a selectron learner"
-)  # version 1 knew two classes and no kernels
+    "selectron learner", 3, "learner", file="a learner's file", owner="a selectron learner"
+)
 LEDGER = "estimate."
-HONEST = "explore", "window", "stop_when"
-SHELVES = {"scaling": scalings, "update": updates, "query": queries}
+ESTIMATED = "explore", "window", "stop_when"
+WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_overdue"
 
 
-def save(run: Run | MultilabelRun, params: dict[str, Any], path: Path) -> None:
-    """Write the run to a file, whole or not at all."""
-    machine, tickets = run.machine, run.tickets
-    tensors = {}
-    for m, each in enumerate(run.machines):
-        each.settle()
-        place = _place(m)
-        for k, array in enumerate(each.arrays()):
-            tensors[f"{place}state.{k}"] = np.ascontiguousarray(array)
-        tensors[f"{place}numbers"] = each.numbers
-    tensors |= run.memory.tensors()
-    if machine.ledger is not None:
-        tensors |= {f"{LEDGER}{name}": array for name, array in machine.ledger.state().items()}
-    waiting = {}
+def save(learner: Any, run: Run | MultilabelRun, path: Path) -> None:
+    """Write a classifier and its run to a file, whole or not at all."""
+    runs, tickets, machine = _runs(run), run.tickets, run.machine
+    tensors: Tensors = run.memory.tensors()
+    for m, each in enumerate(runs):
+        each.machine.settle()
+        for k, array in enumerate(each.machine.arrays()):
+            tensors[f"run.{m}.state.{k}"] = np.ascontiguousarray(array)
+        tensors[f"run.{m}.numbers"] = each.machine.numbers
+        for name, array in each.machine.companions().items():
+            tensors[f"run.{m}.{name}"] = array
+    if run.ledger is not None:
+        tensors |= {f"{LEDGER}{name}": array for name, array in run.ledger.state().items()}
     for number, question in tickets.waiting.items():
         tensors[f"question.{number}.values"] = question.values
-        tensors[f"question.{number}.forecast"] = question.forecast
+        tensors[f"question.{number}.told"] = question.told
         if question.indices is not None:
             tensors[f"question.{number}.indices"] = question.indices
-        waiting[str(number)] = [question.probability.hex(), question.round]
+    waiting = {str(number): question.round for number, question in tickets.waiting.items()}
+    params, experts = _describe_params(learner._begun_with)
     description = {
-        "rules": {name: _describe(rule) for name, rule in machine.rules._asdict().items()},
-        "params": {name: _describe(params[name]) for name in SHELVES} | _plain_params(params),
-        "classes": _describe_classes(run.labels),
-        "d": machine.d,
-        "dtype": machine.dtype.name,
-        "seed": machine.seed,
-        "n_classes": machine.n_classes,
+        "classifier": type(learner).__name__,
+        "params": params,
+        "features": getattr(learner, "feature_names_in_", NO_NAMES).tolist(),
+        "rules": [plain(rule) for rule in machine.rules],
+        "classes": _describe_labels(run.labels),
+        "setting": [machine.d, machine.dtype.name, machine.seed, machine.n_classes],
         "several_labels": isinstance(run, MultilabelRun),
-        "counts": [machine.n_seen, machine.n_asked, machine.waits],
-        "tickets": {
-            "n_asked": tickets.n_asked,
-            "just_asked": tickets.just_asked,
-            "wait": {
-                "answers": tickets.answers,
-                "rounds_waited": tickets.rounds_waited,
-                "fresh_from": tickets.fresh_from,
-                "n_overdue": tickets.n_overdue,
-            },
-            "waiting": waiting,
-        },
+        "counts": [run.rounds, run.n_asked, run.arrived],
+        "machines": [each.machine.describe() for each in runs],
+        "tickets": {name: getattr(tickets, name) for name in WAIT} | {"waiting": waiting},
     }
-    kernels = [describe_kernel(m) for m in run.machines if isinstance(m, KernelMachine)]
-    if kernels:
-        description["kernel"] = kernels
-    write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
+    write_file(path, FORMAT, tensors | experts, json.dumps(description, sort_keys=True))
 
 
 def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
-    """Read a run and the parameters of its estimator."""
+    """Read a run, and the description of its classifier with its parameters made anew."""
     tensors, text = read_file(path, FORMAT)
-    description = json.loads(text)
-    rules = Rules(
-        **{name: _rule(name, described) for name, described in description["rules"].items()}
-    )
+    try:
+        return _made_anew(json.loads(text), tensors)
+    except DamagedFile:
+        raise
+    except (ValueError, TypeError, LookupError, OverflowError, ArithmeticError) as error:
+        said = " ".join(f"{type(error).__name__} {error}".split())
+        raise DamagedFile(f"{path} is damaged: {said[:200]}; restore it from a copy") from None
+
+
+def _made_anew(description: Any, tensors: Tensors) -> tuple[Run | MultilabelRun, dict[str, Any]]:
+    rules = Rules(*(from_plain(rule) for rule in description["rules"]))
     labels = _labels(description["classes"])
-    several = description.get("several_labels", False)
-    params = {
-        name: _rule(name, value) if name in SHELVES else value
-        for name, value in description["params"].items()
-    }
-    rules, ledger = with_ledger(rules, *(params.get(name) for name in HONEST))
+    params = _params(description["params"], tensors)
+    rules, ledger = with_ledger(rules, *(params.get(name) for name in ESTIMATED))
     if not any(name.startswith(LEDGER) for name in tensors):
         ledger = None  # none was kept: a rule with a floor may have come with a third class
     if ledger is not None:
         ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
-    machines = [
-        _machine(rules, _of(description, m), tensors, _place(m), ledger)
-        for m in range(len(labels.classes) if several else 1)
+    d, dtype, seed, n_classes = description["setting"]
+    setting = Setting(rules, d, np.dtype(dtype), seed, n_classes)
+    runs = [
+        Run(
+            _machine(setting, each, _within(f"run.{m}.", tensors)),
+            Labels() if description["several_labels"] else labels,
+            Wishes(params.get("update"), params.get("query")),
+            ledger,
+        )
+        for m, each in enumerate(description["machines"])
     ]
-    run: Run | MultilabelRun = (
-        MultilabelRun(machines, labels)
-        if several
-        else Run(machines[0], labels, Wishes(params["update"], params["query"]))
-    )
+    for each in runs:
+        each.rounds, each.n_asked, each.arrived = description["counts"]
+    run = MultilabelRun(runs, labels) if description["several_labels"] else runs[0]
     run.tickets = _tickets(description["tickets"], tensors)
     run.memory = Memory.from_tensors(tensors)
-    return run, params
+    return run, description | {"params": params}
 
 
-def _place(m: int) -> str:
-    """Return where the m-th of several learners stands; the first where a single one does."""
-    return f"label.{m}." if m else ""
+def _runs(run: Run | MultilabelRun) -> list[Run]:
+    return run.runs if isinstance(run, MultilabelRun) else [run]
 
 
-def _of(description: dict[str, Any], m: int) -> dict[str, Any]:
-    """Return the description of the m-th of several learners: their rooms differ."""
-    rooms = description.get("kernel")
-    return description if rooms is None else description | {"kernel": rooms[m]}
+def _within(place: str, tensors: Tensors) -> Tensors:
+    return {k.removeprefix(place): array for k, array in tensors.items() if k.startswith(place)}
 
 
-def _machine(
-    rules: Rules, described: Any, tensors: dict[str, Any], place: str, ledger: Ledger | None
-) -> Machine:
-    base = rules, described["d"], np.dtype(described["dtype"]), described["seed"]
-    kernel, n_classes = described.get("kernel"), described.get("n_classes", 2)
-    machine = (
-        Machine(*base, n_classes, ledger)
-        if kernel is None
-        else described_machine(kernel, *base, ledger)
-    )
+def _machine(setting: Setting, described: dict[str, Any], tensors: Tensors) -> Machine:
+    machine = MACHINES[described["machine"]](setting, described, tensors)
     for k, array in enumerate(machine.arrays()):
-        array[...] = tensors[f"{place}state.{k}"]
-    machine.numbers[:] = tensors[f"{place}numbers"]
-    machine.n_seen, machine.n_asked, machine.waits = described["counts"]
+        array[...] = tensors[f"state.{k}"]
+    machine.numbers[:] = tensors["numbers"]
     machine.settle()
     return machine
 
 
-def _describe(rule: Spec | None) -> Any:
-    if rule is None:
-        return None
-    knobs = rule.knobs()
-    return {"rule": rule.label} | {
-        name: _describe(value) if isinstance(value, Spec) else value
-        for name, value in knobs.items()
-    }
+def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:
+    """Return the parameters as values that JSON has, and the arrays of a mixture among them."""
+    listed: dict[str, Any] = {}
+    tensors: Tensors = {}
+    for name, value in params.items():
+        if isinstance(value, Mixture):
+            listed[name] = {"mixture": type(value).__name__}
+            tensors = {f"param.{name}.{k}": np.asarray(v) for k, v in value.state().items()}
+        elif name == "random_state" and not isinstance(value, int | np.integer):
+            listed[name] = None  # the coins are those of the seed that it gave
+        else:
+            listed[name] = plain(value)
+    return listed, tensors
 
 
-def _rule(name: str, described: Any) -> Any:
-    if described is None:
-        return None
-    knobs = dict(described)
-    kind = getattr(SHELVES[name], knobs.pop("rule"))
-    within = {k: _rule(name, v) if isinstance(v, dict) else v for k, v in knobs.items()}
-    return kind(**within)
+def _params(described: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+    params = {}
+    for name, value in described.items():
+        if isinstance(value, dict) and "mixture" in value:
+            params[name] = made_mixture(value["mixture"], _within(f"param.{name}.", tensors))
+        else:
+            params[name] = from_plain(value)
+    return params
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _plain_params(params: dict[str, Any]) -> dict[str, Any]:
-    state = params["random_state"]
-    return {
-        "fit_intercept": bool(params["fit_intercept"]),
-        "random_state": int(state) if isinstance(state, int | np.integer) else None,
-        **{name: _plain(params[name]) for name in (*HONEST, *SETTINGS) if params[name] is not None},
-    }
-
-
-def _describe_classes(labels: Labels) -> dict[str, Any]:
+def _describe_labels(labels: Labels) -> dict[str, Any]:
     listed = labels.classes.tolist()
     if not all(isinstance(label, str | int | float | bool) for label in listed):
         raise TypeError(
             f"cannot save classes of type {type(listed[0]).__name__}: use text, numbers or booleans"
         )
-    return {"fixed": labels.fixed, "dtype": labels.classes.dtype.str, "values": listed}
+    dtype = labels.classes.dtype.str
+    return {"fixed": labels.fixed, "most": labels.most, "dtype": dtype, "values": listed}
 
 
 def _labels(described: dict[str, Any]) -> Labels:
-    labels = Labels()
-    labels.fixed = described["fixed"]
     kind = described["dtype"]
-    labels.classes = np.array(described["values"], dtype=object if kind == "|O" else kind)
-    return labels
+    classes = np.array(described["values"], dtype=object if kind == "|O" else kind)
+    return Labels(classes, fixed=described["fixed"], most=described["most"])
 
 
-def _tickets(described: dict[str, Any], tensors: dict[str, Any]) -> Tickets:
-    waiting = {}
-    for number, (probability, round_) in described["waiting"].items():
-        waiting[int(number)] = Question(
+def _tickets(described: dict[str, Any], tensors: Tensors) -> Tickets:
+    waiting = {
+        int(number): Question(
             tensors[f"question.{number}.values"],
             tensors.get(f"question.{number}.indices"),
-            tensors[f"question.{number}.forecast"],
-            float.fromhex(probability),
+            tensors[f"question.{number}.told"],
             round_,
         )
-    wait = described.get("wait", {})
-    return Tickets(described["n_asked"], waiting, described["just_asked"], **wait)
+        for number, round_ in described["waiting"].items()
+    }
+    return Tickets(waiting=waiting, **{name: described[name] for name in WAIT})

@@ -5,33 +5,36 @@ more has been answered or given up, so nothing grows with the number of question
 still wait.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Indices, Matrix, Vector
-from selectron.classifier.inputs import part, row_values
-from selectron.numeric.rows import Csr, Dense, Rows
+from selectron.arrays import Indices, Vector
+from selectron.numeric.rows import Rows, one_row, part, row_columns, row_values
 
 # An answer is overdue after four times the usual wait, 200 rounds at least; 1,000 before the first.
 WAITS, SHORTEST_WAIT, FIRST_WAIT = 4.0, 200.0, 1000.0
 
 
 class Question(NamedTuple):
-    """A row as it was when its label was asked, with the forecast and the odds of then."""
+    """A row whose label was asked, with what was forecast when it was asked."""
 
     values: Vector
     indices: Indices | None  # None: a dense row
-    forecast: Vector  # margin, unit, norm, variance
-    probability: float
+    told: Vector  # margin, unit, norm, variance, of many classes best and second; the odds last
     round: int
 
     def rows(self, d: int) -> Rows:
-        if self.indices is None:
-            return Dense(self.values[np.newaxis])
-        return Csr(self.values, self.indices, np.array([0, len(self.values)], np.int64), d)
+        """Return the row as a table of one."""
+        return one_row(self.values, self.indices, d)
+
+    def of_many(self) -> "Question":
+        """Return the question of two classes as one of many."""
+        margin, *rest, odds = self.told
+        best = float(margin > 0.0)
+        return self._replace(told=np.array([abs(margin), *rest, best, 1.0 - best, odds]))
 
 
 @dataclass
@@ -46,29 +49,31 @@ class Tickets:
     fresh_from: int = 0  # questions before this one are overdue
     n_overdue: int = 0  # of those that still wait
 
+    def copy(self) -> "Tickets":
+        return replace(self, waiting=self.waiting.copy())
+
     def issue(
-        self, rows: Rows, forecasts: Matrix, probabilities: Vector, asked: Any, first_round: int
+        self, rows: Rows, told: NDArray[Any], asked: NDArray[np.bool_], first_round: int
     ) -> NDArray[np.int64]:
         """Number the questions of a batch, all or none; -1 for the rows that were not asked."""
         tickets, first = np.full(len(asked), -1, np.int64), self.n_asked
         try:
             for t in np.flatnonzero(asked).tolist():
-                odds, round_ = float(probabilities[t]), first_round + t
-                tickets[t] = self.issue_one(part(rows, t, t + 1), forecasts[t], odds, round_)
+                row = part(rows, t, t + 1)
+                columns = row_columns(row)
+                question = Question(
+                    row_values(row).reshape(-1).copy(),
+                    None if columns is None else columns.copy(),
+                    told[t].copy(),
+                    first_round + t,
+                )
+                tickets[t] = self.keep(question)
         except BaseException:
             for number in range(first, self.n_asked + 1):
                 self.waiting.pop(number, None)
             self.n_asked = first
             raise
         return tickets
-
-    def issue_one(self, row: Rows, forecast: Vector, probability: float, round_: int) -> int:
-        """Keep a question of one row, and return its number."""
-        indices = None
-        if isinstance(row, Csr):
-            indices = row.indices[row.starts[0] : row.starts[1]].copy()
-        values = row_values(row).reshape(-1).copy()
-        return self.keep(Question(values, indices, forecast.copy(), probability, round_))
 
     def keep(self, question: Question) -> int:
         """Let a question wait, and return its number."""
@@ -92,7 +97,7 @@ class Tickets:
             )
         return self.waiting.get(number)
 
-    def look_for_overdue(self, now: int) -> bool:
+    def find_overdue(self, now: int) -> bool:
         """Find the questions that have waited far longer than usual; tell whether any is new."""
         usual = self.rounds_waited / self.answers if self.answers else FIRST_WAIT / WAITS
         latest = now - max(SHORTEST_WAIT if self.answers else 0.0, WAITS * usual)
@@ -118,7 +123,7 @@ class Tickets:
         if self.just_asked == ticket:
             self.just_asked = None
 
-    def answered_by(self, x: Any, read: Any) -> int | None:
+    def answered_by(self, values: Vector, columns: Indices | None) -> int | None:
         """Return the question just asked if it was about this row.
 
         That it was just asked is forgotten by whoever learns a row, not here: a row that is refused
@@ -128,10 +133,9 @@ class Tickets:
         question = self.waiting.get(ticket) if ticket is not None else None
         if question is None:
             return None
-        values, columns = read(x)
-        same = np.array_equal(values, question.values) and (
-            question.indices is None or np.array_equal(columns, question.indices)
-        )
+        same = np.array_equal(values, question.values)
+        if columns is not None and question.indices is not None:
+            same = same and np.array_equal(columns, question.indices)
         return ticket if same else None
 
 

@@ -4,14 +4,14 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from selectron.classifier.lifecycle import AnyRun
-from selectron.classifier.store import read as read_learner
+from selectron.classifier.interface import AnyRun
+from selectron.classifier.store import read
 from selectron.cli.output import check_outputs, write_json
 from selectron.experts import Mixture, load_experts
 from selectron.experts.store import FORMAT as EXPERTS
 from selectron.files import format_name
-from selectron.tracking.store import FORMAT as TRACKER
-from selectron.tracking.store import read as read_tracker
+from selectron.tracking.machine import MembersMachine
+from selectron.tracking.members import Committee
 
 MOST_SHOWN = 20  # weights on the screen; JSON has all
 
@@ -24,8 +24,7 @@ def add_inspect(parser: ArgumentParser) -> None:
 def inspect_file(options: Namespace) -> int:
     check_outputs(options)
     path = Path(options.file)
-    describe = {EXPERTS.name: about_experts, TRACKER.name: about_tracker}
-    about = describe.get(format_name(path), about_learner)(path)
+    about = about_experts(path) if format_name(path) == EXPERTS.name else about_learner(path)
     size = {"file": path.name, "bytes": path.stat().st_size}
     facts: dict[str, Any] = size | about | {"sha256": "matches"}
     if options.json != "-":
@@ -37,28 +36,15 @@ def inspect_file(options: Namespace) -> int:
 
 
 def about_learner(path: Path) -> dict[str, Any]:
-    run, _ = read_learner(path)
-    rules, state = run.machine.rules, run.machine.state
-    return {
-        "scaling": str(rules.scaling),
-        "update": str(rules.update),
-        "query": str(rules.query),
-        **about_run(run, sum(int(each.state.update.n_updates) for each in run.machines)),
-        "query state": state.query._asdict(),
-    }
-
-
-def about_tracker(path: Path) -> dict[str, Any]:
-    run, _ = read_tracker(path)
-    machine: Any = run.machine
-    return {
-        "learners": machine.rules.update.names,
-        "experts": type(machine.mixture).__name__,
-        "query": str(machine.rules.query),
-        **about_run(run, machine.n_asked - len(run.tickets.waiting)),
-        "query state": machine.state.query._asdict(),
-        **about_weights(machine.mixture),
-    }
+    run, _ = read(path)
+    machine, rules = run.machine, run.machine.rules
+    about: dict[str, Any] = {"scaling": str(rules.scaling), "update": str(rules.update)}
+    weights: dict[str, Any] = {}
+    if isinstance(machine, MembersMachine) and isinstance(rules.update, Committee):
+        about = {"learners": rules.update.names, "experts": type(machine.mixture).__name__}
+        weights = about_weights(machine.mixture)
+    about |= {"query": str(rules.query), **about_run(run)}
+    return about | {"query state": machine.state.query._asdict()} | weights
 
 
 def about_experts(path: Path) -> dict[str, Any]:
@@ -66,16 +52,16 @@ def about_experts(path: Path) -> dict[str, Any]:
     return {"experts": type(mixture).__name__, "number": mixture.n, **about_weights(mixture)}
 
 
-def about_run(run: AnyRun, updates: int) -> dict[str, Any]:
+def about_run(run: AnyRun) -> dict[str, Any]:
     machine = run.machine
     return {
         "features": machine.d,
         "float type": machine.dtype.name,
         "classes": run.labels.classes.tolist(),
         "seed": machine.seed,
-        "rounds seen": machine.n_seen,
-        "labels asked": machine.n_asked,
-        "updates": updates,
+        "rounds seen": run.rounds,
+        "labels asked": run.n_asked,
+        "updates": run.n_updates,
         "questions waiting": len(run.tickets.waiting),
     }
 

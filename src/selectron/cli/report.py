@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from selectron import SelectiveClassifier
+from selectron.classifier.interface import StreamClassifier
 from selectron.cli.output import table
 from selectron.evaluate import Certificate, Trace, progressive
 from selectron.queries import Uniform
@@ -29,7 +30,7 @@ class Result:
     updates: list[int]
     test_errors: list[float]
     trace: Trace
-    learner: SelectiveClassifier
+    learner: StreamClassifier
 
     def row(self) -> list[Any]:
         return [
@@ -95,7 +96,7 @@ class Result:
 
 def judge(
     name: str,
-    learner: SelectiveClassifier,
+    learner: StreamClassifier,
     stream_of: Callable[[int], Stream],
     seeds: range,
     tick: Callable[[int], Any],

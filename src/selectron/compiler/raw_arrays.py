@@ -1,9 +1,9 @@
 """Arrays as Python hands them over, looked at from inside a kernel.
 
-Numba unboxes an array by copying its fields, and does not look at its dtype. A `Thing` stays the
-pointer it was: the kernel itself sees whether it is an array that it can read, and no Python code
-has to. NumPy's fields lie where its C header says, which is part of its binary interface; the
-reference that a caller holds keeps a thing alive while the kernel runs.
+Numba unboxes an array by copying its fields, and does not look at its dtype. A `RawArray` stays
+the pointer it was: the kernel itself sees whether it is an array that it can read, and no Python
+code has to. NumPy's fields lie where its C header says, which is part of its binary interface. The
+reference that a caller holds keeps the array alive while the kernel runs.
 """
 
 from struct import calcsize, pack
@@ -33,20 +33,20 @@ DATA, NDIM, SHAPE, STRIDES, DTYPE = (HEADER + k * WORD for k in (0, 1, 2, 3, 5))
 BRAND = HEADER + WORD  # in a dtype: its kind, character and byte order, some flags, its number
 
 
-class Thing(types.Type):
-    """Any Python object, by its address."""
+class RawArray(types.Type):
+    """A Python object, by its address: an array if it `fits`."""
 
 
-THING = Thing("thing")
-register_model(Thing)(models.OpaqueModel)
+RAW_ARRAY = RawArray("raw array")
+register_model(RawArray)(models.OpaqueModel)
 
 
-@unbox(Thing)
-def _unbox_thing(kind: Any, thing: Any, c: Any) -> NativeValue:
-    return NativeValue(thing)
+@unbox(RawArray)
+def _unbox_raw_array(kind: Any, raw: Any, c: Any) -> NativeValue:
+    return NativeValue(raw)
 
 
-class Mould(NamedTuple):
+class ArrayLayout(NamedTuple):
     """What an array must be to be read."""
 
     kind: int  # the address of its class: no subclass
@@ -54,10 +54,10 @@ class Mould(NamedTuple):
     like: Vector  # an empty one
 
 
-def mould(dtype: Any) -> Mould:
+def array_layout(dtype: Any) -> ArrayLayout:
     like = np.empty(0, dtype)
     like.flags.writeable = False
-    return Mould(id(np.ndarray), brand(dtype), like)
+    return ArrayLayout(id(np.ndarray), brand(dtype), like)
 
 
 def brand(dtype: Any) -> int:
@@ -72,31 +72,31 @@ def _as_word(marks: bytes, number: int) -> int:
 TELLING = _as_word(b"\xff" * 3, -1)  # all of the word but its flags
 
 
-def fits(thing: Any, mould: Mould) -> bool:
+def fits(raw: Any, layout: ArrayLayout) -> bool:
     """Tell whether it is a plain vector of the right dtype, contiguous and aligned."""
     return bool(
-        id(type(thing)) == mould.kind
-        and brand(thing.dtype) == mould.brand
-        and thing.ndim == 1
-        and thing.flags.aligned
-        and thing.flags.c_contiguous
+        id(type(raw)) == layout.kind
+        and brand(raw.dtype) == layout.brand
+        and raw.ndim == 1
+        and raw.flags.aligned
+        and raw.flags.c_contiguous
     )
 
 
-def vector(thing: Any, mould: Mould) -> Any:
-    """Return a thing that fits as the array that it is."""
-    return thing
+def vector(raw: Any, layout: ArrayLayout) -> Any:
+    """Return a raw array that fits as the array that it is."""
+    return raw
 
 
 @overload(fits, strict=False, jit_options=INLINE)
-def _compiled_fits(thing: Any, mould: Any) -> Any:
-    size = mould.types[-1].dtype.bitwidth // 8
+def _compiled_fits(raw: Any, layout: Any) -> Any:
+    size = layout.types[-1].dtype.bitwidth // 8
 
-    def look(thing, mould):  # type: ignore[no-untyped-def]
-        place = _address(thing)
-        if _word(place + CLASS) != mould.kind:
+    def look(raw, layout):  # type: ignore[no-untyped-def]
+        place = _address(raw)
+        if _word(place + CLASS) != layout.kind:
             return False
-        if _word(_word(place + DTYPE) + BRAND) & TELLING != mould.brand:
+        if _word(_word(place + DTYPE) + BRAND) & TELLING != layout.brand:
             return False
         if _int(place + NDIM) != 1 or _word(place + DATA) % size != 0:
             return False
@@ -107,10 +107,10 @@ def _compiled_fits(thing: Any, mould: Any) -> Any:
 
 @type_callable(vector)
 def _type_of_vector(context: Any) -> Any:
-    return lambda thing, mould: mould.types[-1]
+    return lambda raw, layout: layout.types[-1]
 
 
-@lower_builtin(vector, Thing, types.BaseTuple)  # type: ignore[attr-defined]
+@lower_builtin(vector, RawArray, types.BaseTuple)  # type: ignore[attr-defined]
 def _compiled_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     def pointer(place: Any, offset: int) -> Any:
         start = builder.gep(place, [cgutils.intp_t(offset)])
@@ -126,11 +126,11 @@ def _compiled_vector(context: Any, builder: Any, signature: Any, args: Any) -> A
 
 
 @intrinsic
-def _address(typing_context: Any, thing: Any) -> Any:
+def _address(typing_context: Any, raw: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ptrtoint(args[0], cgutils.intp_t)
 
-    return types.intp(thing), generate
+    return types.intp(raw), generate
 
 
 @intrinsic

@@ -13,12 +13,13 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
+from numba import config, njit
 from numba.extending import overload, register_jitable
 
 from selectron.compiler.inlining import Ingredient
 from selectron.compiler.replacing import Replacement
 
-__all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "shelved"]
+__all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "kernel"]
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 
@@ -103,19 +104,32 @@ def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
     return sha256(repr(code).encode()).hexdigest()
 
 
-def shelved(bodies: str) -> Callable[[Body], Body]:
-    """Give the kernels of one digest a cache of their own, by the name it goes by.
+@cache
+def kernel(loop: Callable[..., Any], bodies: str, nogil: bool = False) -> Callable[..., Any]:
+    """Compile a loop for the rules whose code has this digest.
 
-    Numba lists all versions of a kernel in one index, with their types. A process that does not
-    have the state of one of them, because its rule was renamed, removed or is somebody else's,
-    could not read the index, and so none of its own.
+    Each digest has a cache of its own on disk, by the name that the loop goes by there. Numba would
+    list all versions of a loop in one index, with their types: a process that does not have the
+    state of one of them, because its rule was renamed, removed or is somebody else's, could not
+    read the index, and so none of its own. An edited rule has another digest, so it is compiled
+    anew.
     """
+    if config.DISABLE_JIT:
+        return _quiet(loop)
+    own = FunctionType(loop.__code__, loop.__globals__, loop.__name__)
+    own.__qualname__ = f"{loop.__qualname__}-{bodies[:32]}"
+    compiled: Callable[..., Any] = njit(nogil=nogil, **KERNEL)(own)
+    return compiled
 
-    def named(kernel: Body) -> Body:
-        kernel.__qualname__ += f"-{bodies[:16]}"
-        return kernel
 
-    return named
+def _quiet(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep plain Python from warning of what compiled code passes over: overflow, 0/0."""
+
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return loop(*args)
+
+    return call
 
 
 def _used_by(module: ModuleType) -> set[str]:

@@ -7,16 +7,13 @@ from numpy.typing import NDArray
 
 from selectron.arrays import Codes
 from selectron.classifier import SelectiveClassifier
-from selectron.classifier.batch import pauses
-from selectron.classifier.inputs import part, read_rows, shape
-from selectron.classifier.label_arrays import read_labels
-from selectron.classifier.labels import Labels
-from selectron.classifier.machine import Machine
-from selectron.loop import Log
-from selectron.numeric.rows import Rows
+from selectron.classifier.labels import Labels, read_labels
+from selectron.classifier.rows import read_rows
+from selectron.classifier.run import Run
+from selectron.loop import NOTHING_KEPT
+from selectron.numeric.rows import Rows, part, shape
 
 Counts = NDArray[np.int64]
-SILENT = Log.of(0)
 BLOCK = 200  # test rows judged at a time: a bad hypothesis is known after a few
 
 
@@ -98,27 +95,27 @@ def first_passage(
     column = read_labels(y, shape(rows)[0])
     labels = Labels.found_in(column)
     wanted = labels.codes(read_labels(test[1], shape(judged)[0]))
-    machine = copy._begin(rows, labels, shape(rows)[0]).machine
+    run = copy._begin(rows, labels, shape(rows)[0])
     asked: list[int] = []
     errors: list[int] = []
     since: int | None = None
-    for _ in pauses(machine, rows, labels.codes(column), SILENT):
-        asked.append(machine.n_asked)
-        errors.append(_errors(machine, judged, wanted, allowed))
+    for _ in run.pauses(rows, labels.codes(column), NOTHING_KEPT):
+        asked.append(run.n_asked)
+        errors.append(_errors(run, judged, wanted, allowed))
         good = errors[-1] <= allowed
-        if since is not None and machine.n_asked >= since + hold + (not good):
+        if since is not None and run.n_asked >= since + hold + (not good):
             break
-        since = None if not good else machine.n_asked if since is None else since
-    return Curve(np.array(asked, np.int64), np.array(errors, np.int64), machine.n_asked)
+        since = None if not good else run.n_asked if since is None else since
+    return Curve(np.array(asked, np.int64), np.array(errors, np.int64), run.n_asked)
 
 
-def _errors(machine: Machine, rows: Rows, wanted: Codes, allowed: int) -> int:
+def _errors(run: Run, rows: Rows, wanted: Codes, allowed: int) -> int:
     """Count wrong predictions, until there are more than allowed."""
     errors = 0
     for start in range(0, len(wanted), BLOCK):
         stop = min(len(wanted), start + BLOCK)
-        sides = machine.sides(part(rows, start, stop))
-        predicted = sides if machine.many else np.where(sides > 0.0, 1, -1)
+        margins, _ = run.judge(part(rows, start, stop), exact=False)
+        predicted = margins.argmax(axis=1) if run.many else np.where(margins > 0.0, 1, -1)
         errors += int((predicted != wanted[start:stop]).sum())
         if errors > allowed:
             break

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from selectron.classifier import SelectiveClassifier
-from selectron.classifier.watch import Tick, watched_fit
+from selectron.classifier.interface import StreamClassifier
+from selectron.classifier.progress import Tick, watched_fit
 from selectron.evaluate.trace import Trace
 
 
 def progressive(
-    learner: SelectiveClassifier,
+    learner: StreamClassifier,
     X: Any,
     y: Any,
     *,
@@ -22,7 +22,7 @@ def progressive(
 
     Parameters
     ----------
-    learner : SelectiveClassifier
+    learner : SelectiveClassifier or TrackingClassifier
         Its parameters are used; it is not changed itself.
     X, y : rows and all their labels
         The learner sees the labels it asks for; the judge sees all.
@@ -47,7 +47,7 @@ def progressive(
     >>> print(trace.n_asked, trace.n_mistakes, trace.n_updates)
     165 74 36
     """
-    copy = SelectiveClassifier(**{**learner.get_params(), "random_state": seed})
+    copy = type(learner)(**{**learner.get_params(), "random_state": seed})
     rounds: list[int] = []
     errors: list[float] = []
     after_update = None
@@ -55,7 +55,7 @@ def progressive(
         X_test, y_test = test
         wanted = np.asarray(y_test)
 
-        def after_update(now: SelectiveClassifier, done: int) -> None:
+        def after_update(now: StreamClassifier, done: int) -> None:
             rounds.append(done)
             errors.append(float(np.mean(now.predict(X_test) != wanted)))
 

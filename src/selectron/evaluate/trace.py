@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Vector
-from selectron.classifier import SelectiveClassifier
+from selectron.classifier.interface import StreamClassifier
 from selectron.estimate import Estimate
 from selectron.evaluate.certificate import Certificate
 from selectron.evaluate.certify import certify
@@ -40,7 +40,7 @@ class Trace:
     asked: Flags
     updated: Flags
     mistakes: Flags
-    learner: SelectiveClassifier = field(repr=False)
+    learner: StreamClassifier = field(repr=False)
     rows: Rows = field(repr=False)
     signs: Codes = field(repr=False)  # of more than two classes, their numbers
     test_rounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -12,7 +12,7 @@ import numpy as np
 from selectron.arrays import Vector
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import Rules
-from selectron.compiler.numbers import pack
+from selectron.compiler.states import pack
 from selectron.experiments.sphere import SILENT, error, inside, points
 from selectron.numeric.rows import Dense
 from selectron.protocol import hypothesis

@@ -9,7 +9,7 @@ from selectron.experts.learn_alpha import LearnAlpha
 from selectron.experts.markov_share import MarkovShare
 from selectron.experts.mixture import Mixture
 from selectron.experts.static import StaticExpert
-from selectron.files import DamagedFile, Format, read_file, write_file
+from selectron.files import DamagedFile, Format, Tensors, read_file, write_file
 
 FORMAT = Format(
     "selectron experts", 1, "kind", file="a file of experts", owner="selectron's experts"
@@ -45,6 +45,14 @@ def save_experts(experts: Mixture, path: str | Path) -> None:
 def load_experts(path: str | Path) -> Mixture:
     """Read a mixture that goes on exactly where it was saved."""
     tensors, kind = read_file(Path(path), FORMAT)
+    try:
+        return made_mixture(kind, tensors)
+    except ValueError as error:
+        raise DamagedFile(f"{path} is damaged: {error}") from None
+
+
+def made_mixture(kind: str, state: Tensors) -> Mixture:
+    """Return the mixture of this kind that was in this state."""
     if kind not in KINDS:
-        raise DamagedFile(f"{path} holds a {kind}; known are {', '.join(KINDS)}")
-    return KINDS[kind].from_state(tensors)
+        raise ValueError(f"it holds a {kind}; known are {', '.join(KINDS)}")
+    return KINDS[kind].from_state(state)

@@ -10,7 +10,7 @@ class BlockRow(NamedTuple):
     """One row, and its kernel values against the support vectors."""
 
     row: Any
-    sheaves: Any  # of the block
+    row_tiles: Any  # of the block
     position: int  # in the block
     values: Vector  # by slot; those of slots filled within the block come at the row's turn
     within: Vector  # against the rows of the block, where the kernel is somebody else's
@@ -22,7 +22,7 @@ class Block(NamedTuple):
     """Some rows of the stream, and their kernel values against the support vectors so far."""
 
     rows: Rows
-    sheaves: Any  # the rows once more, bound for tiles; none if they are few, sparse or given
+    row_tiles: Any  # the rows once more, bound for tiles; none if they are few, sparse or given
     first: int  # rows before it have had their turn
     values: Matrix  # (at least n, capacity)
     within: Matrix  # (n, n), or empty
@@ -37,7 +37,7 @@ class Block(NamedTuple):
 def block_row(X: Block, t: int) -> BlockRow:
     k = X.first + t
     values, within = X.values[k], X.within[k]
-    return BlockRow(row(X.rows, k), X.sheaves, k, values, within, X.raw_squares[k], X.squares[k])
+    return BlockRow(row(X.rows, k), X.row_tiles, k, values, within, X.raw_squares[k], X.squares[k])
 
 
 @sound.of(Block)

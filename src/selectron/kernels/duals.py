@@ -7,13 +7,13 @@ import numpy as np
 from selectron.kernels.class_second_order import ClassRidgeDual, ClassSecondOrderDual
 from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited
 from selectron.kernels.first_order import TwoClasses
-from selectron.kernels.gallery import MOST_YOUNG
 from selectron.kernels.many_classes import ManyClasses
 from selectron.kernels.projection import Projection
 from selectron.kernels.prototypes import Prototypes
 from selectron.kernels.regression import Regression
 from selectron.kernels.room import widened, with_room
 from selectron.kernels.second_order import RidgeDual, SecondOrderDual
+from selectron.kernels.support import MOST_RECENT
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 
 FIRST_ORDER = (Perceptron, Ballseptron)
@@ -42,14 +42,14 @@ def check_dual(rule: Any, memory: Memory) -> None:
         )
 
 
-def begin_dual(rule: Any, gallery: Any, kernel: Any, memory: Memory, n_classes: int) -> Any:
+def begin_dual(rule: Any, support: Any, kernel: Any, memory: Memory, n_classes: int) -> Any:
     """Return the state of the rule with no support vectors yet."""
     check_dual(rule, memory)
     budget, n = _budget(memory), n_classes if n_classes > 2 else 1
     if isinstance(rule, SECOND_ORDER):
         solved, matrix = np.zeros((n, 0)), np.zeros((0, 0))
         regression = Regression(
-            gallery, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
+            support, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
         )
         ridge, a = isinstance(rule, Ridge), float(rule.a)
         if n > 1:
@@ -58,7 +58,7 @@ def begin_dual(rule: Any, gallery: Any, kernel: Any, memory: Memory, n_classes: 
             )
         return (RidgeDual if ridge else SecondOrderDual)(regression, a, 0.0, 0)
     prototypes = Prototypes(
-        gallery,
+        support,
         kernel,
         budget,
         np.zeros((n, 0)),
@@ -81,7 +81,7 @@ def _budget(memory: Memory) -> Any:
         return Projection(np.zeros((0, 0)), np.zeros(0), memory.most)
     kind = RandomExit if memory.removal == "random" else SmallestExit
     ages, clock = np.zeros(0, np.int64), np.zeros(1, np.int64)
-    return kind(np.zeros((0, 0)), ages, clock, np.zeros(MOST_YOUNG), memory.most)
+    return kind(np.zeros((0, 0)), ages, clock, np.zeros(MOST_RECENT), memory.most)
 
 
 def core_of(state: Any) -> Any:
@@ -97,7 +97,7 @@ def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
     """Return the state with this many slots."""
     core = core_of(state)
     core = core._replace(
-        gallery=with_room(core.gallery, capacity, nonzeros),
+        support=with_room(core.support, capacity, nonzeros),
         budget=_budget_with_room(core.budget, capacity),
         coefficients=widened(core.coefficients, len(core.coefficients), capacity),
     )

@@ -35,7 +35,7 @@ def two_classes_learn(update: TwoClasses, x: BlockRow, y: float, forecast: Forec
     prototypes, margin_errors = update.prototypes, update.n_margin_errors
     if signed > 0.0:  # a margin error: x̂ = x - y r w/|w|, so w + y x̂ = (1 - r/|w|) w + y x
         shrink = 1.0 - update.r / update.norm
-        for j in range(prototypes.gallery.n_support):
+        for j in range(prototypes.support.n_support):
             prototypes.coefficients[0, j] *= shrink
         prototypes.products[0, 0] *= shrink * shrink
         prototypes.scores[0] *= shrink

@@ -33,6 +33,9 @@ class Given(NamedTuple):
     given: bool
 
 
+KINDS = {kind.__name__: kind for kind in (Linear, Polynomial, Gaussian)}  # those that files know
+
+
 @Verb
 def similarities(kernel: Any, values: Vector, squares: Vector, square: float, room: Vector) -> None:
     """Turn the products of a row with others, of these squared lengths, into kernel values."""

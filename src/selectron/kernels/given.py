@@ -11,22 +11,23 @@ import numpy as np
 
 from selectron.arrays import Matrix
 from selectron.kernels.block import Block
-from selectron.kernels.gallery import DensePanels
 from selectron.kernels.room import capacity_of
-from selectron.kernels.scratch import no_sheaves
+from selectron.kernels.support import DensePanels
+from selectron.kernels.tiles import tile_rows
 from selectron.numeric.rows import Dense, Rows
 
 
-def given_block(kernel: Callable[[Any, Any], Any], rows: Rows, gallery: Any) -> Block:
+def given_block(kernel: Callable[[Any, Any], Any], rows: Rows, support: Any) -> Block:
     """Ask the function for the values of a block against support vectors and its own rows."""
     X = as_matrix(rows)
-    n, m = X.shape[0], gallery.n_support
-    values = np.zeros((n, capacity_of(gallery)))
+    n, m = X.shape[0], support.n_support
+    values = np.zeros((n, capacity_of(support)))
     if m:
-        values[:, :m] = _asked(kernel, X, support_rows(gallery))
+        values[:, :m] = _asked(kernel, X, support_rows(support))
     within = _asked(kernel, X, X)
     squares = within.diagonal().copy()
-    return Block(rows, no_sheaves(X.dtype), 0, values, within, squares, squares)
+    no_tiles = np.empty((0, 0, tile_rows(X.dtype)), X.dtype)
+    return Block(rows, no_tiles, 0, values, within, squares, squares)
 
 
 def as_matrix(rows: Rows) -> Any:
@@ -40,20 +41,20 @@ def as_matrix(rows: Rows) -> Any:
     return csr_matrix(parts, (len(rows.starts) - 1, rows.width))
 
 
-def support_rows(gallery: Any) -> Any:
+def support_rows(support: Any) -> Any:
     """Return the support vectors as a matrix, in the order of their slots."""
-    m = gallery.n_support
-    if isinstance(gallery, DensePanels):
-        d = gallery.panels.shape[1]
-        rows = gallery.panels.transpose(0, 2, 1).reshape(-1, d)[:m]
+    m = support.n_support
+    if isinstance(support, DensePanels):
+        d = support.panels.shape[1]
+        rows = support.panels.transpose(0, 2, 1).reshape(-1, d)[:m]
         return np.ascontiguousarray(rows)
     from scipy.sparse import csr_matrix  # noqa: PLC0415
 
-    lengths = gallery.lengths[:m]
-    filled = np.arange(gallery.values.shape[1]) < lengths[:, np.newaxis]
+    lengths = support.lengths[:m]
+    filled = np.arange(support.values.shape[1]) < lengths[:, np.newaxis]
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    parts = gallery.values[:m][filled], gallery.columns[:m][filled].view(np.int32), starts
-    return csr_matrix(parts, (m, len(gallery.spread)))
+    parts = support.values[:m][filled], support.columns[:m][filled].view(np.int32), starts
+    return csr_matrix(parts, (m, len(support.spread)))
 
 
 def _asked(kernel: Callable[[Any, Any], Any], X: Any, Y: Any) -> Matrix:

@@ -83,7 +83,7 @@ def blend(prototypes: Prototypes, a: int, b: int, share: float) -> None:
 
     With x̂ = x + r (w_b - w_a)/|w_b - w_a|, w_a gains and w_b loses the second term.
     """
-    m = prototypes.gallery.n_support
+    m = prototypes.support.n_support
     coefficients, products, scores = (
         prototypes.coefficients,
         prototypes.products,

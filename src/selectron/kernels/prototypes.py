@@ -13,15 +13,15 @@ from selectron.kernels.exits import (
     leaving,
     write_down,
 )
-from selectron.kernels.gallery import catch_up, keep
 from selectron.kernels.projection import SMALL_LOSS, Projection, mixture, widen_inverse
+from selectron.kernels.support import catch_up, keep
 from selectron.numeric.sums import lane_dot
 
 
 class Prototypes(NamedTuple):
     """w_c = Σ_j coefficients[c, j] k(s_j, ·)."""
 
-    gallery: Any
+    support: Any
     kernel: Any
     budget: Any
     coefficients: Matrix  # (classes, capacity)
@@ -46,8 +46,8 @@ def admit(budget: Any, prototypes: Prototypes, x: BlockRow) -> Entry:
 @helper
 def score(prototypes: Prototypes, x: BlockRow) -> None:
     """Write w_c·x into `scores`, every sum over the slots in a fixed order."""
-    m = prototypes.gallery.n_support
-    catch_up(prototypes.kernel, prototypes.gallery, x)
+    m = prototypes.support.n_support
+    catch_up(prototypes.kernel, prototypes.support, x)
     for c in range(len(prototypes.scores)):
         prototypes.scores[c] = lane_dot(prototypes.coefficients[c, :m], x.values[:m])
 
@@ -57,27 +57,27 @@ def move(prototypes: Prototypes, x: BlockRow) -> Prototypes:
     """Add steps[c] x to every w_c; the scores must be those of this row."""
     _, _, budget, coefficients, products, scores, steps, _ = prototypes
     entry = admit(budget, prototypes, x)
-    gallery = prototypes.gallery
+    support = prototypes.support
     if entry.slot >= 0:
-        gallery = keep(gallery, entry.slot, x)
+        support = keep(support, entry.slot, x)
         for c in range(len(steps)):
             coefficients[c, entry.slot] = steps[c]
     for a in range(len(steps)):
         for b in range(len(steps)):
             cross = steps[a] * scores[b] + steps[b] * scores[a]
             products[a, b] += cross + steps[a] * steps[b] * entry.square
-    return prototypes._replace(gallery=gallery)
+    return prototypes._replace(support=support)
 
 
 @admit.of(Unlimited, RandomExit, SmallestExit)
 def admit_after_exit(
     budget: Unlimited | RandomExit | SmallestExit, prototypes: Prototypes, x: BlockRow
 ) -> Entry:
-    slot = prototypes.gallery.n_support
+    slot = prototypes.support.n_support
     if is_full(budget, slot):
-        slot = leaving(budget, prototypes.coefficients, slot, prototypes.gallery.young.n)
+        slot = leaving(budget, prototypes.coefficients, slot, prototypes.support.recent.n)
         take_out(budget, prototypes, slot, x)
-    write_down(budget, slot, x.values[: prototypes.gallery.n_support], x.square)
+    write_down(budget, slot, x.values[: prototypes.support.n_support], x.square)
     return Entry(slot, x.square)
 
 
@@ -95,7 +95,7 @@ def nothing_to_take_out(budget: Unlimited, prototypes: Prototypes, slot: int, x:
 def take_out_of_sums(
     budget: RandomExit | SmallestExit, prototypes: Prototypes, slot: int, x: BlockRow
 ) -> None:
-    m = prototypes.gallery.n_support
+    m = prototypes.support.n_support
     coefficients, products, along = (
         prototypes.coefficients,
         prototypes.products,
@@ -115,7 +115,7 @@ def take_out_of_sums(
 
 @admit.of(Projection)
 def admit_or_project(budget: Projection, prototypes: Prototypes, x: BlockRow) -> Entry:
-    m = prototypes.gallery.n_support
+    m = prototypes.support.n_support
     shadow = min(mixture(budget, x.values[:m]), x.square)
     loss = x.square - shadow
     if is_full(budget, m) or loss <= SMALL_LOSS * x.square:

@@ -13,8 +13,8 @@ from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.kernels.block import BlockRow
 from selectron.kernels.exits import is_full, leaving, write_down
-from selectron.kernels.gallery import catch_up, keep
 from selectron.kernels.projection import widen_inverse
+from selectron.kernels.support import catch_up, keep
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.sums import lane_dot
 
@@ -22,7 +22,7 @@ from selectron.numeric.sums import lane_dot
 class Regression(NamedTuple):
     """One row of coefficients and targets for two classes, one a class for more."""
 
-    gallery: Any
+    support: Any
     kernel: Any
     budget: Any
     coefficients: Matrix  # (rows, capacity): α
@@ -35,7 +35,7 @@ class Regression(NamedTuple):
 @helper
 def leftover(regression: Regression, x: BlockRow) -> float:
     """Write (a I + K)⁻¹k into `image`; return k(x, x) - kᵀ(a I + K)⁻¹k."""
-    m = regression.gallery.n_support
+    m = regression.support.n_support
     for i in range(m):
         regression.image[i] = lane_dot(regression.inverse[i, :m], x.values[:m])
     known = np.float64(lane_dot(regression.image[:m], x.values[:m]))
@@ -45,13 +45,13 @@ def leftover(regression: Regression, x: BlockRow) -> float:
 @helper
 def look(regression: Regression, x: BlockRow) -> None:
     """Bring the values of the row up to date."""
-    catch_up(regression.kernel, regression.gallery, x)
+    catch_up(regression.kernel, regression.support, x)
 
 
 @helper
 def product(regression: Regression, c: int, x: BlockRow) -> float:
     """Return w·x of one target."""
-    m = regression.gallery.n_support
+    m = regression.support.n_support
     return np.float64(lane_dot(regression.coefficients[c, :m], x.values[:m]))
 
 
@@ -59,10 +59,10 @@ def product(regression: Regression, c: int, x: BlockRow) -> float:
 def enter(regression: Regression, x: BlockRow, a: float) -> Regression:
     """Let the row in with its aims."""
     _, _, budget, coefficients, targets, inverse, image, aims = regression
-    gallery = regression.gallery
-    m, slot = gallery.n_support, gallery.n_support
+    support = regression.support
+    m, slot = support.n_support, support.n_support
     if is_full(budget, m):
-        slot = leaving(budget, coefficients, m, gallery.young.n)
+        slot = leaving(budget, coefficients, m, support.recent.n)
         forget(regression, slot)
     loss = a + leftover(regression, x)
     for c in range(len(aims)):
@@ -73,8 +73,8 @@ def enter(regression: Regression, x: BlockRow, a: float) -> Regression:
         targets[c, slot] = aims[c]
     widen_inverse(inverse, image, m, slot, loss)
     write_down(budget, slot, x.values[:m], x.square)
-    gallery = keep(gallery, slot, x)
-    return regression._replace(gallery=gallery)
+    support = keep(support, slot, x)
+    return regression._replace(support=support)
 
 
 @helper
@@ -85,7 +85,7 @@ def forget(regression: Regression, slot: int) -> None:
         regression.inverse,
         regression.image,
     )
-    m, pivot = regression.gallery.n_support, inverse[slot, slot]
+    m, pivot = regression.support.n_support, inverse[slot, slot]
     for j in range(m):
         image[j] = inverse[slot, j]
     for c in range(len(coefficients)):
@@ -105,7 +105,7 @@ def length(regression: Regression, a: float) -> float:
     """Return the length of all w as one vector: αᵀKα = α·(t - aα) for each."""
     total = 0.0
     for c in range(len(regression.coefficients)):
-        for j in range(regression.gallery.n_support):
+        for j in range(regression.support.n_support):
             alpha = regression.coefficients[c, j]
             total += alpha * (regression.targets[c, j] - a * alpha)
     return sqrt(max(total, 0.0))

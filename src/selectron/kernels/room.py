@@ -4,21 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from selectron.kernels.gallery import MOST_YOUNG, NONE_MET, DensePanels, SparseSlots, Young
-from selectron.kernels.tiles import PANEL, sheaf_rows
+from selectron.kernels.support import MOST_RECENT, NONE_MET, DensePanels, Recent, SparseSlots
+from selectron.kernels.tiles import PANEL, tile_rows
 from selectron.numeric.rows import Csr, Rows
 
 
-def fresh_gallery(rows: Rows, d: int, dtype: Any) -> DensePanels | SparseSlots:
+def begin_support(rows: Rows, d: int, dtype: Any) -> DensePanels | SparseSlots:
     """Begin with no support vectors, for rows of this kind."""
-    young = Young(
-        np.zeros(MOST_YOUNG, np.int64),
-        np.zeros(MOST_YOUNG, np.int64),
-        np.zeros(MOST_YOUNG),
-        np.zeros(MOST_YOUNG),
-        np.zeros((sheaf_rows(dtype), MOST_YOUNG)),
+    recent = Recent(
+        np.zeros(MOST_RECENT, np.int64),
+        np.zeros(MOST_RECENT, np.int64),
+        np.zeros(MOST_RECENT),
+        np.zeros(MOST_RECENT),
+        np.zeros((tile_rows(dtype), MOST_RECENT)),
         np.array(NONE_MET),
-        np.zeros(MOST_YOUNG),
+        np.zeros(MOST_RECENT),
         0,
     )
     if isinstance(rows, Csr):
@@ -29,16 +29,16 @@ def fresh_gallery(rows: Rows, d: int, dtype: Any) -> DensePanels | SparseSlots:
             np.zeros(d, dtype),
             np.zeros(0),
             np.zeros(0),
-            young,
+            recent,
             0,
         )
     panels = np.zeros((0, d, PANEL), dtype)
-    nursery = np.zeros((MOST_YOUNG // PANEL, d, PANEL), dtype)
-    return DensePanels(panels, nursery, np.zeros(0), np.zeros(0), young, 0)
+    recent_panels = np.zeros((MOST_RECENT // PANEL, d, PANEL), dtype)
+    return DensePanels(panels, recent_panels, np.zeros(0), np.zeros(0), recent, 0)
 
 
-def capacity_of(gallery: DensePanels | SparseSlots) -> int:
-    return len(gallery.squares)
+def capacity_of(support: DensePanels | SparseSlots) -> int:
+    return len(support.squares)
 
 
 def roomier(capacity: int, needed: int) -> int:
@@ -49,17 +49,17 @@ def roomier(capacity: int, needed: int) -> int:
     return -(-grown // PANEL) * PANEL
 
 
-def with_room(gallery: Any, capacity: int, nonzeros: int) -> Any:
-    """Return the gallery with this many slots, sparse ones of at least so many nonzeros."""
-    squares, room = widened(gallery.squares, capacity), np.zeros(capacity)
-    if isinstance(gallery, DensePanels):
-        panels = widened(gallery.panels, capacity // PANEL)
-        return gallery._replace(panels=panels, squares=squares, room=room)
-    width = roomier(gallery.values.shape[1], nonzeros)
-    return gallery._replace(
-        values=widened(gallery.values, capacity, width),
-        columns=widened(gallery.columns, capacity, width),
-        lengths=widened(gallery.lengths, capacity),
+def with_room(support: Any, capacity: int, nonzeros: int) -> Any:
+    """Return the support with this many slots, sparse ones of at least so many nonzeros."""
+    squares, room = widened(support.squares, capacity), np.zeros(capacity)
+    if isinstance(support, DensePanels):
+        panels = widened(support.panels, capacity // PANEL)
+        return support._replace(panels=panels, squares=squares, room=room)
+    width = roomier(support.values.shape[1], nonzeros)
+    return support._replace(
+        values=widened(support.values, capacity, width),
+        columns=widened(support.columns, capacity, width),
+        lengths=widened(support.lengths, capacity),
         squares=squares,
         room=room,
     )

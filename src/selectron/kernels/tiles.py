@@ -1,6 +1,6 @@
 """Products of rows with panels of support vectors: a gemm whose bits are the same everywhere.
 
-A panel holds 32 support vectors side by side, feature after feature, and a sheaf some rows. Each
+A panel holds 32 support vectors side by side, feature after feature, and a row tile some rows. Each
 product is one running sum over the features in their order, every step a fused multiply-add, which
 IEEE 754 rounds in one way only. So a product has the same bits in a block of 512 rows or of one, on
 every processor, and no BLAS is asked; the tile is as large as the registers, so that it is as fast
@@ -25,31 +25,31 @@ SHEAF = {64: 6, 32: 12}  # rows, by bits of a number: 24 of the 32 vector regist
 AHEAD = 32  # features: what of a panel is called from memory early
 
 
-def sheaf_rows(dtype: Any) -> int:
+def tile_rows(dtype: Any) -> int:
     """Return how many rows of such numbers `tile` takes at once."""
     return SHEAF[np.dtype(dtype).itemsize * 8]
 
 
 @helper
-def bind_sheaves(rows: Matrix, sheaves: Any) -> None:
+def fill_row_tiles(rows: Matrix, row_tiles: Any) -> None:
     """Lay the rows side by side, feature after feature; zeros stand for those that the last lacks.
 
     A tile then reads one stretch of memory instead of one for every row.
     """
-    n, many = len(rows), sheaves.shape[2]
-    for q in range(len(sheaves)):
+    n, many = len(rows), row_tiles.shape[2]
+    for q in range(len(row_tiles)):
         bound = min(many, n - q * many)
         for k in range(rows.shape[1]):
             for r in range(bound):
-                sheaves[q, k, r] = rows[q * many + r, k]
+                row_tiles[q, k, r] = rows[q * many + r, k]
             for r in range(bound, many):
-                sheaves[q, k, r] = 0.0
+                row_tiles[q, k, r] = 0.0
 
 
-def tile(sheaves: Any, q: int, panels: Any, p: int, out: Matrix, first: int) -> None:
-    """Write the products of sheaf q with panel p into the rows of `out` from `first` on."""
-    for r in range(sheaves.shape[2]):
-        strip(sheaves[q, :, r], panels, p, out[first + r, PANEL * p : PANEL * (p + 1)])
+def tile(row_tiles: Any, q: int, panels: Any, p: int, out: Matrix, first: int) -> None:
+    """Write the products of row tile q with panel p into the rows of `out` from `first` on."""
+    for r in range(row_tiles.shape[2]):
+        strip(row_tiles[q, :, r], panels, p, out[first + r, PANEL * p : PANEL * (p + 1)])
 
 
 def strip(x: Vector, panels: Any, p: int, out: Vector) -> None:
@@ -61,8 +61,10 @@ def strip(x: Vector, panels: Any, p: int, out: Vector) -> None:
 
 
 @overload(tile, strict=False, jit_options=INLINE)
-def _compiled_tile(sheaves: Any, q: Any, panels: Any, p: Any, out: Any, first: Any) -> Any:
-    return lambda sheaves, q, panels, p, out, first: _emit_tile(sheaves, q, panels, p, out, first)
+def _compiled_tile(row_tiles: Any, q: Any, panels: Any, p: Any, out: Any, first: Any) -> Any:
+    return lambda row_tiles, q, panels, p, out, first: _emit_tile(
+        row_tiles, q, panels, p, out, first
+    )
 
 
 @overload(strip, strict=False, jit_options=INLINE)
@@ -72,12 +74,12 @@ def _compiled_strip(x: Any, panels: Any, p: Any, out: Any) -> Any:
 
 @intrinsic
 def _emit_tile(
-    typing_context: Any, sheaves: Any, q: Any, panels: Any, p: Any, out: Any, first: Any
+    typing_context: Any, row_tiles: Any, q: Any, panels: Any, p: Any, out: Any, first: Any
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        given = _array(context, builder, sheaves, args[0])
+        given = _array(context, builder, row_tiles, args[0])
         kept = _array(context, builder, out, args[4])
-        many = SHEAF[sheaves.dtype.bitwidth]
+        many = SHEAF[row_tiles.dtype.bitwidth]
         d, width = (builder.extract_value(a.shape, 1) for a in (given, kept))
         column = builder.mul(args[3], ir.Constant(INDEX, PANEL))
         numbers = [builder.add(args[5], ir.Constant(INDEX, r)) for r in range(many)]
@@ -85,12 +87,12 @@ def _emit_tile(
             builder.gep(kept.data, [builder.add(builder.mul(t, width), column)]) for t in numbers
         ]
         size = builder.mul(d, ir.Constant(INDEX, many))
-        sheaf = builder.gep(given.data, [builder.mul(args[1], size)])
+        rows = builder.gep(given.data, [builder.mul(args[1], size)])
         panel = _panel(context, builder, panels, args[2], args[3], d)
-        _emit_sums(context, builder, (sheaves.dtype, out.dtype), d, sheaf, panel, targets)
+        _emit_sums(context, builder, (row_tiles.dtype, out.dtype), d, rows, panel, targets)
         return context.get_dummy_value()
 
-    return types.void(sheaves, types.int64, panels, types.int64, out, types.int64), generate
+    return types.void(row_tiles, types.int64, panels, types.int64, out, types.int64), generate
 
 
 @intrinsic
@@ -115,9 +117,9 @@ def _panel(context: Any, builder: Any, kind: Any, panels: Any, p: Any, d: Any) -
 
 
 def _emit_sums(
-    context: Any, builder: Any, kinds: Any, d: Any, sheaf: Any, panel: Any, targets: Any
+    context: Any, builder: Any, kinds: Any, d: Any, rows: Any, panel: Any, targets: Any
 ) -> None:
-    """Sum x_k s_k over k for all rows of a sheaf, and widen the sums into their targets."""
+    """Sum x_k s_k over k for all rows of a row tile, and widen the sums into their targets."""
     number, wide = (context.get_value_type(kind) for kind in kinds)
     vector, widened = ir.VectorType(number, PANEL), ir.VectorType(wide, PANEL)
     name = f"llvm.fma.v{PANEL}f{kinds[0].bitwidth}"
@@ -132,7 +134,7 @@ def _emit_sums(
             emit_hint_at(builder, builder.gep(place, [later]), LEVEL_1)
         place = builder.bitcast(place, vector.as_pointer())
         s = builder.load(place, align=kinds[0].bitwidth // 8)
-        start = builder.gep(sheaf, [builder.mul(loop.index, ir.Constant(INDEX, len(targets)))])
+        start = builder.gep(rows, [builder.mul(loop.index, ir.Constant(INDEX, len(targets)))])
         for r, total in enumerate(sums):
             number_at = builder.gep(start, [ir.Constant(INDEX, r)])
             x = spread(builder, builder.load(number_at), PANEL)

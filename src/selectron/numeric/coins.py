@@ -4,6 +4,8 @@ A counter-based generator (SplitMix64 of the counter) has no state to save: a ru
 t rounds goes on with coin t + 1. Integer arithmetic, so the coins are the same on every machine.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -34,6 +36,21 @@ def toss(seed: int, start: int, room: Vector) -> Vector:
         key = _scramble((np.uint64(seed) + np.uint64(1)) * _GOLDEN)
         _toss(key, np.uint64(start), room)
     return room
+
+
+def seed_of(random_state: Any) -> int:
+    """Return what a user passes as random_state as a seed below 2⁶³: given, or fresh."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**63))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        if 0 <= random_state < 2**63:
+            return int(random_state)
+        raise ValueError(f"random_state must lie in [0, 2**63), got {random_state}")
+    raise TypeError(f"random_state must be None, an integer or a generator, got {random_state!r}")
 
 
 @helper

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb
@@ -31,6 +32,95 @@ class Csr(NamedTuple):
 
 Row = DenseRow | SparseRow
 Rows = Dense | Csr
+
+
+def shape(rows: Rows) -> tuple[int, int]:
+    """Return how many rows there are, and how many columns."""
+    if isinstance(rows, Dense):
+        n, d = rows.values.shape
+        return n, d
+    return len(rows.starts) - 1, rows.width
+
+
+def part(rows: Rows, start: int, stop: int) -> Rows:
+    """Return a stretch of rows without copying them."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[start:stop])
+    return rows._replace(starts=rows.starts[start : stop + 1])
+
+
+def row_values(rows: Rows) -> Vector:
+    """Return the numbers of these rows, and no others of a larger matrix."""
+    if isinstance(rows, Dense):
+        return rows.values
+    return rows.values[rows.starts[0] : rows.starts[-1]]
+
+
+def row_columns(rows: Rows) -> Indices | None:
+    """Return the columns of these rows' entries; dense rows have none."""
+    return None if isinstance(rows, Dense) else rows.indices[rows.starts[0] : rows.starts[-1]]
+
+
+def one_row(values: Vector, columns: Indices | None, d: int) -> Rows:
+    """Return a table of one row, dense if it has no columns."""
+    if columns is None:
+        return Dense(values[np.newaxis])
+    return Csr(values, columns, np.array([0, len(values)], np.int64), d)
+
+
+def no_rows(d: int, dtype: np.dtype[Any], *, sparse: bool) -> Rows:
+    """Return a table without rows, for those who must know the kind of rows to come."""
+    if not sparse:
+        return Dense(np.zeros((0, d), dtype))
+    return Csr(np.zeros(0, dtype), np.zeros(0, np.uint32), np.zeros(1, np.int64), d)
+
+
+def outside(rows: Rows) -> int | None:
+    """Return the first column that lies outside the width of a damaged matrix."""
+    columns = row_columns(rows)
+    if columns is None or isinstance(rows, Dense):
+        return None
+    beyond = columns[columns >= rows.width]
+    return int(beyond.view(np.int32)[0]) if len(beyond) else None
+
+
+def as_dense(rows: Rows) -> Matrix:
+    """Return the rows as a matrix; a dense one is not copied."""
+    if isinstance(rows, Dense):
+        return rows.values
+    X = np.zeros(shape(rows), rows.values.dtype)
+    for t in range(len(X)):
+        mine = slice(rows.starts[t], rows.starts[t + 1])
+        X[t, rows.indices[mine]] = rows.values[mine]
+    return X
+
+
+def n_bytes(rows: Rows) -> int:
+    return sum(int(field.nbytes) for field in rows if isinstance(field, np.ndarray))
+
+
+def sealed(rows: Any) -> Any:
+    """Return the rows read-only: to the compiler, arrays that are and that are not are two types.
+
+    So a memory map or a column of a data frame does not make Numba compile a kernel anew. Blocks
+    of kernel values are made here and stay as they are.
+    """
+    if isinstance(rows, Dense):
+        return Dense(sealed_array(rows.values))
+    if isinstance(rows, Csr):
+        values, indices, starts = (sealed_array(a) for a in rows[:3])
+        return Csr(values, indices, starts, rows.width)
+    return rows
+
+
+def sealed_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
 
 # Of rows up to this width some may be kept, or a matrix of d x d numbers: 128 MB at this one.
 WIDEST_KEPT = 4096

@@ -7,7 +7,6 @@ import numpy as np
 
 from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
-from selectron.forecasts import scarcer
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
@@ -18,6 +17,7 @@ from selectron.protocol import (
     mark_overdue,
     observe,
     preview,
+    scarcer,
 )
 from selectron.queries.coverage import (
     FIRST_QUESTIONS,

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from selectron.classifier.interface import load_as
 from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.by_mistakes import ByMistakes
 from selectron.tracking.estimator import TrackingClassifier
-from selectron.tracking.follow import Following, follow
+from selectron.tracking.following import Following, follow
 from selectron.tracking.forgetting_ridge import ForgettingRidge
-from selectron.tracking.store import read
 
 __all__ = [
     "ByMargin",
@@ -22,7 +22,4 @@ __all__ = [
 
 def load(path: str | Path) -> TrackingClassifier:
     """Read a tracker that `save` wrote; it goes on exactly where it stopped."""
-    run, params = read(Path(path))
-    tracker = TrackingClassifier(**params)
-    tracker._adopt(run)
-    return tracker
+    return load_as(TrackingClassifier, path)

@@ -1,23 +1,24 @@
 """`TrackingClassifier`: several learners as experts, followed through drift."""
 
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
-
-from selectron.arrays import Matrix, Vector
-from selectron.classifier import Ask, SelectiveClassifier
-from selectron.classifier.inputs import shape
+from selectron.arrays import Vector
+from selectron.classifier.interface import StreamClassifier
 from selectron.classifier.labels import Labels
-from selectron.classifier.row_forms import as_table, numbers_and_columns
-from selectron.classifier.run import NO_FORECASTS, Run
-from selectron.classifier.seeds import seed_of
-from selectron.numeric.rows import Rows
-from selectron.tracking.machines import begin_machine, read_query
-from selectron.tracking.store import save
+from selectron.classifier.ledger import with_ledger
+from selectron.classifier.multilabel import MultilabelRun
+from selectron.classifier.run import Run
+from selectron.numeric.coins import seed_of
+from selectron.numeric.rows import Rows, shape
+from selectron.scalings import Raw
+from selectron.spec import QueryRule, Rules
+from selectron.tracking.adapters import FrozenLearner, adapt
+from selectron.tracking.by_margin import ByMargin
+from selectron.tracking.machine import MembersMachine
+from selectron.tracking.members import Committee, default_mixture, fresh_copy
 
 
-class TrackingClassifier(SelectiveClassifier):
+class TrackingClassifier(StreamClassifier):
     """Let several learners vote, and follow the one that is right now ([Mon06], chapter 2).
 
     Each label that is asked teaches all learners, after each was judged by it: its mistake counts
@@ -45,6 +46,9 @@ class TrackingClassifier(SelectiveClassifier):
         that a label weighs 1 on the average; else 0.1.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the coins. The same seed gives the same run, bit for bit.
+    explore, window, stop_when : optional
+        As in `SelectiveClassifier`: the least odds of a question, what the estimate of late looks
+        back on, and a goal at which the questions end.
 
     Attributes
     ----------
@@ -67,7 +71,7 @@ class TrackingClassifier(SelectiveClassifier):
 
     MANY_CLASSES: ClassVar = False
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - every knob by its own name
         self,
         learners: Any = None,
         experts: Any = None,
@@ -75,53 +79,53 @@ class TrackingClassifier(SelectiveClassifier):
         *,
         eta: float | None = None,
         random_state: Any = 0,
+        explore: float | None = None,
+        window: int | None = None,
+        stop_when: str | None = None,
     ) -> None:
         self.learners = learners
         self.experts = experts
         self.query = query
         self.eta = eta
         self.random_state = random_state
+        self.explore = explore
+        self.window = window
+        self.stop_when = stop_when
 
-    def predict_one(self, x: Any) -> Any:
-        """Return the class of one row, None before any label. Nothing changes."""
-        return self._started().labels.names(self._margins(as_table(x), exact=True))[0]
+    def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+        committee, labels = Committee.of(self.learners), labels.only_two()
+        if self.query is not None and not isinstance(self.query, QueryRule):
+            raise TypeError(
+                "query must be a rule such as selectron.tracking.ByMargin or those of "
+                f"selectron.queries, got {self.query!r}"
+            )
+        if self.experts is not None and self.eta is not None:
+            raise ValueError(
+                f"eta is {self.eta!r} and experts is given: eta is the rate of the default "
+                "mixture; give the rate to the mixture, or leave one of them out"
+            )
+        count, query = len(committee.learners), self.query or ByMargin()
+        mixture = (
+            default_mixture(count, query, self.eta)
+            if self.experts is None
+            else fresh_copy(self.experts, count)
+        )
+        said = self.explore, self.window, self.stop_when
+        rules, ledger = with_ledger(Rules(Raw(), committee, query), *said)
+        members = None if committee.all_rules else [adapt(each) for each in committee.learners]
+        setting = shape(rows)[1], rows.values.dtype, seed_of(self.random_state)
+        run = Run(MembersMachine(rules, mixture, *setting, members), labels, None, ledger)
+        for member in members or []:
+            if isinstance(member, FrozenLearner):
+                member.run = run
+        return run
 
-    def ask_one(self, x: Any) -> Ask:
-        """Play a round on one row: predict, and say whether its label is worth asking for."""
-        answer = Ask(*(column[0] for column in self.ask(as_table(x))))
-        self._started().tickets.just_asked = int(answer.tickets) if answer.asked else None
-        return answer
-
-    def learn_one(self, x: Any, y: Any) -> Self:
-        """Teach one labelled row: the one just asked about, or a new one, which counts as asked."""
-        rows = self._read_more(as_table(x))
-        run: Any = self._run or self._begin(rows, Labels(), None)
-        labels = run.labels.copy()
-        sign = np.array([labels.code(y)], np.int8)
-        ticket = run.tickets.answered_by(rows, numbers_and_columns)
-        if ticket is not None:
-            run.tell([(ticket, y)])
-            return self
-        run.lesson(rows, sign, NO_FORECASTS, fresh=True)
-        run.labels.classes = labels.classes
-        run.machine.n_seen += 1
-        run.machine.n_asked += 1
-        run.tickets.just_asked = None
-        self._adopt(run, x)
-        return self
-
-    def save(self, path: str | Path) -> None:
-        """Write everything to a file; `selectron.tracking.load` goes on from it exactly.
-
-        Learners that are not rules of `selectron` cannot be saved so.
-        """
-        run: Any = self._started()
-        save(run, self.get_params(), Path(path))
+    def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
+        raise ValueError("y has several labels a row: a tracker learns one; track each on its own")
 
     @property
     def weights_(self) -> Vector:
-        weights: Vector = self._machine.mixture.weights
-        return weights
+        return self._machine.mixture.weights
 
     @property
     def following_(self) -> int:
@@ -129,35 +133,12 @@ class TrackingClassifier(SelectiveClassifier):
 
     @property
     def names_(self) -> list[str]:
-        names: list[str] = self._machine.rules.update.names
-        return names
+        update = self._machine.rules.update
+        assert isinstance(update, Committee)
+        return update.names
 
     @property
-    def n_updates_(self) -> int:
-        """Labels learnt: those asked, without those that still wait for their answer."""
-        run = self._started(AttributeError)
-        return run.machine.n_asked - len(run.tickets.waiting)
-
-    @property
-    def _machine(self) -> Any:
-        return self._started(AttributeError).machine
-
-    def _separator(self) -> tuple[Matrix, int]:
-        raise AttributeError(
-            "a vote of clipped margins is not linear in the row, so there are no coefficients; use "
-            "decision_function"
-        )
-
-    def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> Any:
-        raise ValueError("y has several labels a row: a tracker learns one; track each on its own")
-
-    def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
-        machine = begin_machine(
-            self.learners,
-            self.experts,
-            read_query(self.query),
-            self.eta,
-            (shape(rows)[1], rows.values.dtype, seed_of(self.random_state)),
-            labels.only_two(),
-        )
-        return Run(machine, labels)
+    def _machine(self) -> MembersMachine:
+        machine = self._started(AttributeError).machine
+        assert isinstance(machine, MembersMachine)
+        return machine

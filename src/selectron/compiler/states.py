@@ -1,8 +1,8 @@
-"""The numbers of a state, kept in a vector beside it.
+"""States: NamedTuples of arrays, numbers and other states, and their numbers in a vector.
 
-A state is a NamedTuple of arrays and numbers. Arrays change in place; numbers do not, and handing
-a fresh tuple back from compiled code costs a microsecond. So a kernel reads the numbers from a
-vector when it begins and writes them there when it ends: the tuple that Python holds never moves.
+Arrays of a state change in place; its numbers do not, and handing a fresh tuple back from compiled
+code costs a microsecond. So a kernel reads the numbers from a vector when it begins (`unpack`) and
+writes them there when it ends (`pack`): the tuple that Python holds never moves.
 """
 
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
 
 from selectron.arrays import Vector
 from selectron.compiler.verbs import INLINE
@@ -26,6 +27,55 @@ def numbers_of(state: NamedTuple) -> list[float]:
         elif not isinstance(field, np.ndarray):
             listed.append(float(field))
     return listed
+
+
+def arrays_of(state: Any) -> list[NDArray[Any]]:
+    """List the arrays of a state, depth first."""
+    listed: list[NDArray[Any]] = []
+    for field in state:
+        if isinstance(field, tuple):
+            listed.extend(arrays_of(field))
+        elif isinstance(field, np.ndarray):
+            listed.append(field)
+    return listed
+
+
+def kinds_of(state: Any) -> list[type]:
+    """List the type of a state and of the states within it: a rule may hold another."""
+    within = [kind for field in state if isinstance(field, tuple) for kind in kinds_of(field)]
+    return [type(state), *within]
+
+
+def own_arrays(state: Any) -> Any:
+    """Return the state with arrays of its own; an array that stands in two fields still does."""
+    return _copied(state, {})
+
+
+def _copied(state: Any, copies: dict[int, NDArray[Any]]) -> Any:
+    fields = []
+    for field in state:
+        if isinstance(field, tuple):
+            field = _copied(field, copies)
+        elif isinstance(field, np.ndarray):
+            field = copies.setdefault(id(field), np.array(field))
+        fields.append(field)
+    return type(state)(*fields)
+
+
+def carried(then: Any, now: Any) -> Any:
+    """Return a state in the larger arrays of `now`; another kind of state begins anew."""
+    if type(then) is not type(now):
+        return now
+    fields = []
+    for old, new in zip(then, now, strict=True):
+        if isinstance(old, tuple):
+            fields.append(carried(old, new))
+        elif isinstance(old, np.ndarray):
+            new[tuple(slice(length) for length in old.shape)] = old
+            fields.append(new)
+        else:
+            fields.append(old)
+    return type(now)(*fields)
 
 
 def unpack(state: Any, numbers: Vector) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from numba import config, njit, typeof
 
 from selectron.compiler.handles import handle, held
-from selectron.compiler.raw_arrays import THING, fits, mould, vector
+from selectron.compiler.raw_arrays import RAW_ARRAY, array_layout, fits, vector
 
 NUMBERS = np.arange(6.0)
 
@@ -65,7 +65,7 @@ def total(handle, thing):
 
 
 def entry(kernel, wanted):
-    kinds = typeof(wanted), THING
+    kinds = typeof(wanted), RAW_ARRAY
     kernel.compile(kinds)
     return kernel.overloads[kinds].entry_point
 
@@ -73,15 +73,15 @@ def entry(kernel, wanted):
 @jit
 @pytest.mark.parametrize("dtype", ASKED_FOR, ids=str)
 def test_the_kernel_sees_what_python_sees(dtype):
-    wanted = handle(mould(dtype))
+    wanted = handle(array_layout(dtype))
     sees = entry(look, wanted)
     seen = {name: sees(wanted, thing) for name, thing in THINGS.items()}
-    assert seen == {name: fits(thing, mould(dtype)) for name, thing in THINGS.items()}
+    assert seen == {name: fits(thing, array_layout(dtype)) for name, thing in THINGS.items()}
     assert any(seen.values())
 
 
 def test_what_fits():
-    plain = mould(np.dtype(float))
+    plain = array_layout(np.dtype(float))
     found = [name for name, thing in THINGS.items() if fits(thing, plain)]
     assert found == [
         "a vector",
@@ -98,7 +98,7 @@ def test_what_fits():
 @jit
 @pytest.mark.parametrize("dtype", ASKED_FOR, ids=str)
 def test_a_vector_is_read_where_it_lies(dtype):
-    wanted = handle(mould(dtype))
+    wanted = handle(array_layout(dtype))
     reads = entry(total, wanted)
     numbers = np.random.default_rng(0).integers(-9, 9, 50).astype(dtype)
     for x in (numbers, numbers[7:20], numbers[:1], numbers[:0], numbers[40:]):

@@ -7,13 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Matrix, Vector
-from selectron.classifier.batch import learn_batch
-from selectron.classifier.inputs import read_rows, shape
-from selectron.classifier.label_arrays import read_labels
-from selectron.classifier.labels import Labels
-from selectron.loop import Log
+from selectron.classifier.progress import watched_fit
 from selectron.tracking.estimator import TrackingClassifier
-from selectron.tracking.rounds import Diary
+from selectron.tracking.members import Committee
 
 Flags = NDArray[np.bool_]
 
@@ -91,26 +87,17 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
             "selectron.evaluate.progressive"
         )
     copy = type(tracker)(**tracker.get_params())
-    rows = read_rows(X, owner=type(tracker).__name__)
-    n = shape(rows)[0]
-    column = read_labels(y, n)
-    labels = Labels.found_in(column).only_two()
-    signs = labels.codes(column)
-    run, log = copy._begin(rows, labels, n), Log.of(n)
-    machine: Any = run.machine
-    diary = machine.diary = Diary.of(n, machine.mixture.n)
-    learn_batch(machine, rows, signs, log)
-    machine.diary = Diary.of(0, machine.mixture.n)
-    copy._adopt(run, X)
-    margins = log.forecasts[:, 0].copy()
-    truth = signs > 0
+    n_learners = len(Committee.of(tracker.learners).learners)
+    _, signs, log = watched_fit(copy, X, y, details=2 * n_learners)
+    margins, truth = log.forecasts[:, 0].copy(), signs > 0
+    weights, opinions = log.details[:, :n_learners], log.details[:, n_learners:]
     return Following(
         margins=margins,
         probabilities=log.probabilities,
         asked=log.asked,
         mistakes=(margins > 0.0) != truth,
-        weights=diary.weights,
-        learner_mistakes=(diary.margins > 0.0) != truth[:, np.newaxis],
-        names=machine.rules.update.names,
+        weights=weights,
+        learner_mistakes=(opinions > 0.0) != truth[:, np.newaxis],
+        names=copy.names_,
         tracker=copy,
     )

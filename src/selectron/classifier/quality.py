@@ -1,0 +1,112 @@
+"""How good a learner is now: the estimate, the goal, what more labels would bring."""
+
+from typing import Any
+
+from selectron.classifier.ledger import LEVEL, Ledger
+from selectron.classifier.multilabel import MultilabelRun
+from selectron.classifier.run import Run
+from selectron.estimate import Estimate, Goal, Outlook, labels_to_goal, outlook
+from selectron.protocol import ready
+from selectron.queries.auto import AutoState, floor_of, one_class, paused
+from selectron.queries.budget import BudgetState, left
+from selectron.queries.floor import FloorState
+
+LATER_HALF = "half"
+
+
+class Quality:
+    """Questions about a learner's own error, answered from the labels it has asked."""
+
+    def __init__(self, run: Run | MultilabelRun, window: int | None) -> None:
+        self.run = run
+        self.window = window or LATER_HALF
+
+    def estimate(self, level: float, window: int | str | None) -> Estimate:
+        """Estimate the error of the stream so far, or of the window that the learner keeps."""
+        if window is not None and window != self.window:
+            made = "without window" if window == LATER_HALF else f"with window={window!r}"
+            raise ValueError(
+                f"window={window!r}, but this learner keeps window={self.window!r}: make it {made}"
+            )
+        return self._ledger().estimate(level, late=window is not None)
+
+    def outlook(self, labels: int, level: float) -> Outlook:
+        """Tell what the next labels are expected to bring, if all goes on as it went of late."""
+        ledger = self._ledger()
+        late, share = ledger.recent.latest, ledger.recent.share_of(level)
+        return outlook(late, labels, level=share, pending=ledger.waiting_of_late())
+
+    def readout(self) -> str:
+        """Say in a few lines how good it is, what is still to be known, and why it asks or not."""
+        run, ledger = self.run, self.run.ledger
+        lines = [f"{run.n_asked:,} labels asked in {run.rounds:,} rounds"]
+        lines.append(f"now: {why_silent(run)}")
+        if ledger is None:
+            return "\n".join([*lines, "error: unknown; with explore=0.05 it would be estimated"])
+        ledger.skip_to(run.rounds)
+        lines.append(f"so far: {ledger.estimate(LEVEL, late=False)}")
+        late = ledger.estimate(LEVEL, late=True)
+        lines.append(f"of late: {late}")
+        if ledger.goal is not None:
+            lines.append(f"goal: {_towards(ledger, ledger.goal, late)}")
+        if ledger.met_at is None and late.labels:
+            lines.append(f"next: {self.outlook(100, LEVEL)}")
+        return "\n".join(lines)
+
+    def _ledger(self) -> Ledger:
+        ledger = self.run.ledger
+        if ledger is None:
+            raise ValueError(
+                "no error can be estimated: the odds of a question have no floor; make the learner "
+                "with explore=0.05, say, to ask at least every twentieth label"
+            )
+        return ledger.caught_up(self.run.rounds)
+
+
+def _towards(ledger: Ledger, goal: Goal, late: Estimate) -> str:
+    if late.labels == 0:
+        return f"{goal} needs labels first"
+    if ledger.met_at is not None:
+        return f"{goal} met at round {ledger.met_at:,}: nothing has been asked since"
+    share, waiting = ledger.recent.share_of(LEVEL), ledger.waiting_of_late()
+    more = labels_to_goal(ledger.recent.latest, goal, level=share, pending=waiting)
+    far = "out of reach at this error" if more is None else f"about {more:,} more labels"
+    return f"{goal.status(late)}; {far}"
+
+
+def why_silent(run: Run | MultilabelRun) -> str:
+    """Say why a label is asked now or not, the strongest reason first."""
+    ledger, state = run.ledger, run.machine.state
+    if ledger is not None and ledger.met_at is not None:
+        return f"asks nothing: the goal {ledger.goal} was met at round {ledger.met_at:,}"
+    if not ready(state.scaling):
+        return "asks nothing: the first rows only measure the features"
+    return _reason(state.query, run)
+
+
+def _reason(query: Any, run: Run | MultilabelRun) -> str:
+    if isinstance(query, BudgetState):
+        if left(query) < 1.0:
+            kind = "for now: the rate of the budget" if query.rate > 0.0 else "the budget"
+            return f"asks nothing: {kind} is spent"
+        return _reason(query.rule, run)
+    if isinstance(query, FloorState):
+        return f"{_reason(query.rule, run)}, and at least {query.explore:.1%} of all"
+    if isinstance(query, AutoState):
+        return _reason_of_auto(query, run)
+    return "asks as its rule says"
+
+
+def _reason_of_auto(query: AutoState, run: Run | MultilabelRun) -> str:
+    if paused(query):
+        waiting = query.n_asked - query.n_negative - query.n_positive
+        return f"waits for {waiting:,} answers; until some come, odds are {floor_of(query):.1%}"
+    if query.n_negative + query.n_positive == 0:
+        return "asks: no label is known yet"
+    if one_class(query):
+        names = run.labels.classes.tolist()
+        return (
+            f"only one class so far, {names[0]!r}: asks for what is new, and at least "
+            f"{floor_of(query):.1%} of all"
+        )
+    return f"asks below its threshold, and at least {floor_of(query):.1%} of all"

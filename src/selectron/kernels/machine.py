@@ -1,0 +1,386 @@
+"""The machine of a learner with a kernel: it feeds the loops with blocks of kernel values.
+
+A block has some rows of the stream and their kernel values against all support vectors, computed
+together at the speed of a matrix product. Room for new support vectors is made between blocks:
+compiled code never asks for memory. How large blocks are does not show in the results.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.arrays import Codes, Matrix, Vector
+from selectron.compiler.states import numbers_of, own_arrays, pack, unpack
+from selectron.compiler.verbs import digest, kernel
+from selectron.kernels import functions
+from selectron.kernels.block import Block, BlockRow
+from selectron.kernels.choice import KernelChoice
+from selectron.kernels.duals import Memory, begin_dual, core_of, dual_with_room, with_core
+from selectron.kernels.exits import RandomExit, Unlimited
+from selectron.kernels.given import as_matrix, given_block, support_rows
+from selectron.kernels.gram import fill_block
+from selectron.kernels.room import begin_support, capacity_of, roomier
+from selectron.kernels.support import MOST_RECENT, NONE_MET
+from selectron.kernels.tiles import PANEL, tile_rows
+from selectron.loop import (
+    DONE,
+    UNSOUND,
+    Learner,
+    Log,
+    rules_digest,
+    run_lesson,
+    run_margins,
+    run_pass,
+    run_scores,
+)
+from selectron.numeric.coins import toss
+from selectron.numeric.rows import Csr, Dense, Rows, no_rows, outside, part, shape
+from selectron.spec import Rules
+
+LARGEST_BLOCK = MOST_RECENT
+USUAL_BLOCK = 384  # whole tiles of rows, and 5 % faster than 512: its values leave the cache later
+MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
+GIVEN_BLOCK = 64  # rows a call of somebody else's kernel
+EXITS = 0x6578697473  # the coins of exits are not those of questions
+
+# Fields that a row or a block fills anew.
+PASSING = {"recent", "recent_panels", "room", "spread", "coins"}
+PASSING |= {"scores", "steps", "along", "image", "aims"}
+
+
+class Stretch(NamedTuple):
+    """The block at hand, and which rows of the stream it covers."""
+
+    block: Block
+    rows: Rows
+    start: int
+    stop: int
+
+
+class Scratch:
+    """Memory that every block writes anew: kernel values, and rows in tiles."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self._values = np.empty(0)
+        self._tiles = np.empty(0, dtype)
+
+    def row_tiles(self, n: int, d: int) -> NDArray[Any]:
+        """Return room for n rows; none for so few that they are faster one by one."""
+        many = tile_rows(self.dtype)
+        groups = -(-n // many) if n >= many else 0
+        if self._tiles.size < groups * d * many:
+            self._tiles = np.empty(groups * d * many, self.dtype)
+        return self._tiles[: groups * d * many].reshape(groups, d, many)
+
+    def values(self, n: int, width: int) -> Matrix:
+        """Return room for as many kernel values for each of n rows, and for a last tile's."""
+        places = n + tile_rows(self.dtype)
+        if self._values.size < places * width:
+            self._values = np.empty(places * width)
+        return self._values[: places * width].reshape(places, width)
+
+
+class KernelMachine:
+    """The states of three rules, the update rule in dual form."""
+
+    reads_ahead = True  # a block is computed before the loop sees its rows
+
+    def __init__(
+        self,
+        rules: Rules,
+        rows: Rows,
+        seed: int,
+        choice: KernelChoice,
+        *,
+        n_classes: int = 2,
+        function: Any = None,
+        largest_block: int = USUAL_BLOCK,
+    ) -> None:
+        self.rules, self.seed, self.choice, self.n_classes = rules, seed, choice, n_classes
+        self.d, self.dtype = shape(rows)[1], rows.values.dtype
+        self.largest_block = min(largest_block, LARGEST_BLOCK)
+        self.sparse = isinstance(rows, Csr)
+        function = choice.function(rows, self.d) if function is None else function
+        support = begin_support(rows, self.d, self.dtype)
+        memory = Memory(choice.budget, choice.removal)
+        query = rules.query
+        self.learner = Learner(
+            rules.scaling.begin(self.d, self.dtype),
+            begin_dual(rules.update, support, function, memory, n_classes),
+            query.many(self.d, n_classes) if n_classes > 2 else query.begin(self.d),
+        )
+        self.numbers = np.array(numbers_of(self.learner))
+        self.bodies = rules_digest(self.learner)
+        self.fill = digest(
+            type(support), type(function), Block, BlockRow, kernel=fill_block.__module__
+        )
+        self._begin_scratch()
+
+    def _begin_scratch(self) -> None:
+        self.busy = RLock()
+        self._at_hand: Stretch | None = None
+        self._converted: tuple[Rows, Rows] | None = None
+        self._scratch = Scratch(self.dtype)
+
+    def __getstate__(self) -> dict[str, Any]:
+        passing = "busy", "_at_hand", "_converted", "_scratch"
+        return {name: value for name, value in self.__dict__.items() if name not in passing}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.learner = own_arrays(self.learner)
+        self.numbers = np.array(self.numbers)  # a prediction writes there too
+        self._begin_scratch()
+
+    # --- what is kept
+
+    @property
+    def state(self) -> Learner:
+        state: Learner = unpack(self.learner, self.numbers)
+        return state
+
+    @property
+    def core(self) -> Any:
+        """Support vectors and coefficients as they are now."""
+        return core_of(self.state.update)
+
+    def support_vectors(self) -> Any:
+        """Return the rows kept, as a matrix."""
+        return support_rows(self.core.support)
+
+    def dual_coefficients(self) -> Matrix:
+        """Return the coefficients of the rows kept, a row a class."""
+        core = self.core
+        coefficients: Matrix = core.coefficients[:, : core.support.n_support].copy()
+        return coefficients
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a file has to say about kernel, memory and room."""
+        if callable(self.choice.kernel):
+            raise ValueError(
+                "a learner whose kernel is a function cannot be saved: name a kernel, or pickle it"
+            )
+        function = self.core.kernel
+        return {
+            "machine": "kernel",
+            "choice": asdict(self.choice),
+            "function": {"name": type(function).__name__} | function._asdict(),
+            "sparse": self.sparse,
+            "room": self.room(),
+        }
+
+    def companions(self) -> dict[str, NDArray[Any]]:
+        """Return arrays beside those of the states: there are none."""
+        return {}
+
+    @classmethod
+    def described(cls, setting: Any, described: dict[str, Any]) -> "KernelMachine":
+        """Make a machine with room for the arrays of a file."""
+        rules, d, dtype, seed, n_classes = setting
+        numbers = dict(described["function"])
+        kind = functions.KINDS[numbers.pop("name")]
+        machine = cls(
+            rules,
+            no_rows(d, dtype, sparse=described["sparse"]),
+            seed,
+            KernelChoice(**described["choice"]),
+            n_classes=n_classes,
+            function=kind(**numbers),
+        )
+        machine.provide(*described["room"])
+        return machine
+
+    def arrays(self) -> list[NDArray[Any]]:
+        return lasting(self.learner)
+
+    def outweighs(self, rows: Rows) -> bool:
+        return False  # powers overflow where plain products do not: a snapshot is worth it
+
+    def snapshot(self) -> tuple[Learner, list[Any], Vector]:
+        """Copy what a batch can change: without a budget, slots once filled stay as they are."""
+        fixed: set[int] = set()
+        if isinstance(self.core.budget, Unlimited):
+            support = core_of(self.learner.update).support
+            fixed = {id(array) for array in support if isinstance(array, np.ndarray)}
+        copies = [None if id(a) in fixed else a.copy() for a in self.arrays()]
+        return self.learner, copies, self.numbers.copy()
+
+    def restore(self, snapshot: tuple[Learner, list[Any], Vector]) -> None:
+        with self.busy:
+            self.learner, copies, numbers = snapshot
+            for now, before in zip(self.arrays(), copies, strict=True):
+                if before is not None:
+                    now[...] = before
+            self.numbers[:] = numbers
+            self.settle()
+
+    def for_classes(self, rules: Rules, n_classes: int) -> "KernelMachine":
+        machine = KernelMachine(
+            rules,
+            no_rows(self.d, self.dtype, sparse=self.sparse),
+            self.seed,
+            self.choice,
+            n_classes=n_classes,
+            function=self.core.kernel,
+            largest_block=self.largest_block,
+        )
+        machine.provide(*self.room())
+        return machine
+
+    # --- loops over blocks
+
+    def run(
+        self,
+        piece: Any,
+        labels: Codes,
+        coins: Vector,
+        log: Log,
+        arrived: int,
+        pause: bool,
+        teach: bool,
+    ) -> Any:
+        state = self.learner, self.numbers, piece, labels, coins, log
+        moved = kernel(run_pass, self.bodies)(*state, arrived, pause, teach)
+        at_hand = self._at_hand
+        if at_hand is not None and at_hand.stop == shape(at_hand.rows)[0] and moved[1] == DONE:
+            self._at_hand = self._converted = None  # nobody comes back to these rows
+        return moved
+
+    def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
+        if outside(rows) is not None:
+            return UNSOUND
+        with self.busy:
+            self._at_hand = None
+            position, status = 0, DONE
+            while position < len(labels) and status == DONE:
+                block, stop = self.piece(rows, position)
+                state = self.learner, self.numbers, block, labels[position:stop]
+                status = int(kernel(run_lesson, self.bodies)(*state, told[position:stop], fresh))
+                position = stop
+            self._at_hand = None
+            return status
+
+    def margins(self, rows: Rows, *, exact: bool) -> Vector:
+        margins, loop = np.full(shape(rows)[0], np.nan), kernel(run_margins, self.bodies)
+        for start, stop, block in self._apart(rows):
+            loop(self.learner, self.numbers, block, margins[start:stop], exact)
+        return margins
+
+    def scores(self, rows: Rows) -> Matrix:
+        scores = np.full((shape(rows)[0], self.n_classes), np.nan)
+        for start, stop, block in self._apart(rows):
+            kernel(run_scores, self.bodies)(self.learner, self.numbers, block, scores[start:stop])
+        return scores
+
+    def _apart(self, rows: Rows) -> Iterator[tuple[int, int, Block]]:
+        """Yield blocks that are only looked at; none of rows that cannot be read."""
+        if outside(rows) is not None:
+            return
+        rows, start, n = as_kind(rows, sparse=self.sparse), 0, shape(rows)[0]
+        while start < n:
+            with self.busy:
+                self.settle()
+                stop = min(n, start + self._block_rows())
+                yield start, stop, self._filled(part(rows, start, stop))
+            start = stop
+
+    def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+        """Return the block that begins with this row, or what is left of the one at hand."""
+        rows, at_hand = self._as_kept(rows), self._at_hand
+        if at_hand is not None and at_hand.rows is rows and at_hand.start <= start < at_hand.stop:
+            return at_hand.block.rest(start - at_hand.start), at_hand.stop
+        self.settle()
+        stop = min(shape(rows)[0], start + self._block_rows())
+        stretch = part(rows, start, stop)
+        self._make_room(stretch, stop - start)
+        block = self._filled(stretch)
+        self._at_hand = Stretch(block, rows, start, stop)
+        return block, stop
+
+    def _as_kept(self, rows: Rows) -> Rows:
+        """Return the rows as the support vectors are; an oracle's batch is converted once."""
+        if isinstance(rows, Csr) == self.sparse:
+            return rows
+        if self._converted is None or self._converted[0] is not rows:
+            self._converted = rows, as_kind(rows, sparse=self.sparse)
+        return self._converted[1]
+
+    def _block_rows(self) -> int:
+        if callable(self.choice.kernel):
+            return min(self.largest_block, GIVEN_BLOCK)
+        fit = MOST_VALUES // max(1, int(self.core.support.n_support))
+        return max(1, min(self.largest_block, max(fit, PANEL)))
+
+    def settle(self) -> None:
+        """Forget the block at hand: what is left depends on the rounds alone."""
+        self._at_hand = None
+        state = self.state
+        core = core_of(state.update)
+        core.support.recent.met[:] = NONE_MET
+        support = core.support._replace(recent=core.support.recent._replace(n=0))
+        update = with_core(state.update, core._replace(support=support))
+        pack(state._replace(update=update), self.numbers)
+        if isinstance(core.budget, RandomExit):
+            toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
+
+    def room(self) -> tuple[int, int]:
+        """Return how many slots there are, and how many nonzeros fit into a sparse one."""
+        support = core_of(self.learner.update).support
+        return capacity_of(support), support.values.shape[1] if self.sparse else 0
+
+    def provide(self, capacity: int, nonzeros: int) -> None:
+        """Make room for so many support vectors, sparse ones of so many nonzeros."""
+        update = dual_with_room(self.learner.update, capacity, nonzeros)
+        self.learner = self.learner._replace(update=update)
+
+    def _make_room(self, rows: Rows, n: int) -> None:
+        slots, width = self.room()
+        needed = self.core.support.n_support + n
+        if self.choice.budget is not None:
+            needed = min(needed, self.choice.budget)
+        capacity = roomier(slots, needed)
+        if self.choice.budget is not None:
+            capacity = min(capacity, roomier(0, self.choice.budget))
+        nonzeros = int(np.diff(rows.starts).max()) if isinstance(rows, Csr) else 0
+        if capacity > slots or nonzeros > width:
+            self.provide(capacity, nonzeros)
+
+    def _filled(self, rows: Rows) -> Block:
+        n, core = shape(rows)[0], self.core
+        if callable(self.choice.kernel):
+            return given_block(self.choice.kernel, rows, core.support)
+        values = self._scratch.values(n, capacity_of(core.support))
+        tiles = self._scratch.row_tiles(0 if self.sparse else n, self.d)
+        block = Block(rows, tiles, 0, values, np.empty((n, 0)), np.empty(n), np.empty(n))
+        kernel(fill_block, self.fill)(core.kernel, core.support, block)
+        return block
+
+
+def as_kind(rows: Rows, *, sparse: bool) -> Rows:
+    """Return the rows dense or sparse; those that are so already as they are."""
+    if isinstance(rows, Csr) == sparse:
+        return rows
+    if isinstance(rows, Csr):
+        return Dense(np.ascontiguousarray(as_matrix(rows).toarray()))
+    present = rows.values != 0.0
+    starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
+    columns = np.nonzero(present)[1].astype(np.uint32)
+    return Csr(rows.values[present], columns, starts, rows.values.shape[1])
+
+
+def lasting(state: Any) -> list[NDArray[Any]]:
+    """List the arrays of a state, depth first, without those that a row or a block fills anew."""
+    listed: list[NDArray[Any]] = []
+    for name, field in zip(state._fields, state, strict=True):
+        if name in PASSING:
+            continue
+        if isinstance(field, tuple):
+            listed.extend(lasting(field))
+        elif isinstance(field, np.ndarray):
+            listed.append(field)
+    return listed

@@ -1,0 +1,296 @@
+"""Several learners as one update rule: they vote, and a mixture of experts weighs their votes.
+
+`Committee` describes the learners, `MembersState` is their state in the loop. Rules of `selectron`
+are a chain of states, so that compiled code knows the type of each. Learners of any other make are
+Python objects; the same loop then runs uncompiled.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron.arrays import Matrix, Vector
+from selectron.classifier.rows import TAME
+from selectron.compiler.verbs import Verb, helper
+from selectron.experts import LearnAlpha, Mixture, optimal_alphas
+from selectron.experts.learn_alpha import mix_alpha_rows, run_learn_alpha
+from selectron.loop import made_exact
+from selectron.numeric.rows import Row, write_out
+from selectron.protocol import (
+    Forecast,
+    already_exact,
+    glance,
+    learn,
+    predict,
+    set_odds,
+    write_details,
+)
+from selectron.queries import Always
+from selectron.spec import QueryRule, UpdateRule
+from selectron.tracking.forgetting_ridge import ForgettingRidge
+from selectron.updates import HalfStep, Perceptron
+
+HORIZON = 2000
+MOST_RESTLESS = 0.5  # a best learner that changes more often than every second label is noise
+CAREFUL = 0.1  # with floors on the odds as they are, η / odds stays below 5
+
+
+@dataclass(frozen=True)
+class Committee(UpdateRule):
+    """Several learners in the place of one update rule."""
+
+    learners: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, learners: Iterable[Any] | None) -> "Committee":
+        """Return what the user passed as learners; the defaults for None."""
+        if learners is None:
+            return cls(default_learners())
+        if isinstance(learners, UpdateRule) or not isinstance(learners, Iterable):
+            raise TypeError(f"learners must be a list of learners, got {learners!r}")
+        listed = tuple(learners)
+        if not listed:
+            raise ValueError("learners is empty: give at least one, or None for the defaults")
+        return cls(listed)
+
+    @property
+    def label(self) -> str:
+        return f"{len(self.learners)} learners"
+
+    @property
+    def names(self) -> list[str]:
+        """What the learners are called: rules by the knobs that were turned, others as printed."""
+        return [_name(learner) for learner in self.learners]
+
+    @property
+    def all_rules(self) -> bool:
+        """Whether all learners are rules of ours, which one compiled loop can run."""
+        return all(isinstance(learner, UpdateRule) for learner in self.learners)
+
+
+def _name(learner: Any) -> str:
+    if not isinstance(learner, UpdateRule):
+        return " ".join(repr(learner).split())
+    defaults = type(learner)().knobs()
+    turned = [f"{k}={v!r}" for k, v in learner.knobs().items() if v != defaults[k]]
+    return f"{learner.label}({', '.join(turned)})"
+
+
+def default_learners() -> tuple[UpdateRule, ...]:
+    """Return six that are good at different kinds of drift, and at none."""
+    return (
+        ForgettingRidge(memory=5.0),
+        ForgettingRidge(memory=50.0),
+        ForgettingRidge(memory=None),
+        Perceptron(),
+        HalfStep(),
+        ForgettingRidge(memory=None, reset_every=400),
+    )
+
+
+def default_mixture(learners: int, query: QueryRule, eta: float | None) -> Mixture:
+    """Return Learn-α with the optimal rates for 2,000 labels, up to 1/2."""
+    alphas = optimal_alphas(horizon=HORIZON)
+    if eta is None:
+        eta = 1.0 if isinstance(query, Always) else getattr(query, "rate", CAREFUL)
+    return LearnAlpha(learners, alphas=alphas[alphas <= MOST_RESTLESS], eta=eta)
+
+
+def fresh_copy(mixture: Any, learners: int) -> Mixture:
+    """Return a mixture that goes on where the given one stands, which is left alone."""
+    if not isinstance(mixture, Mixture):
+        raise TypeError(
+            f"experts must be a mixture such as selectron.experts.LearnAlpha, got {mixture!r}"
+        )
+    if mixture.n != learners:
+        raise ValueError(
+            f"experts weighs {mixture.n} experts and there are {learners} learners: make it for "
+            f"{learners}"
+        )
+    return type(mixture).from_state(mixture.state())
+
+
+class Link(NamedTuple):
+    """The state of one learner, and the links behind it."""
+
+    first: Any
+    rest: Any  # a Link again, or End
+
+
+class End(NamedTuple):
+    """The end of the chain."""
+
+
+class Outside(NamedTuple):
+    """Learners of other makes: Python objects behind one interface (`adapters.Member`)."""
+
+    members: NDArray[np.object_]
+    room: Matrix  # (1, d): for a row as they are given it
+
+
+class WeighedInside(NamedTuple):
+    """Learn-α, compiled into the loop."""
+
+    rows: Any
+    room: Any
+    rate: Any
+    mixed: Vector  # (1,): room for the mixture's own loss
+
+
+class WeighedOutside(NamedTuple):
+    """Any other mixture: the loop stops after every label, and Python updates it."""
+
+    weighed: bool  # always: an empty tuple would have no type of its own in compiled code
+
+
+class MembersState(NamedTuple):
+    members: Any  # Link or Outside
+    mixture: WeighedInside | WeighedOutside
+    weights: Vector  # (K,)
+    margins: Vector  # of the row at hand
+    losses: Matrix  # (1, K), of the label at hand
+    odds: float  # with which that label was asked
+    n_updates: int
+
+
+def begin_members(members: Any, mixture: Mixture) -> MembersState:
+    """Return the state of these members; the arrays of Learn-α are those of the mixture itself."""
+    weighed: WeighedInside | WeighedOutside = WeighedOutside(True)
+    if isinstance(mixture, LearnAlpha):
+        weighed = WeighedInside(mixture._rows, mixture._room, mixture._rate, np.empty(1))
+    room = np.empty(mixture.n), np.empty((1, mixture.n))
+    return MembersState(members, weighed, mixture.weights, *room, 1.0, 0)
+
+
+def chain(states: list[Any]) -> Any:
+    """Link the states of update rules."""
+    links: Any = End()
+    for state in reversed(states):
+        links = Link(state, links)
+    return links
+
+
+@Verb
+def hear_each(members: Any, x: Row, k: int, margins: Vector) -> None:
+    """Write the margin of every learner for the row, from place k on; NaN if it cannot be read."""
+
+
+@Verb
+def teach_each(members: Any, x: Row, y: float) -> Any:
+    """Return the learners after all have learnt the label."""
+
+
+@Verb
+def reweigh(mixture: Any, losses: Matrix, weights: Vector) -> None:
+    """Learn from the losses of one label, and write the new weights."""
+
+
+@helper
+def vote(weights: Vector, margins: Vector) -> float:
+    """Return Σ v_k clip(p_k, -1, 1), in this order; nan if a margin is not finite."""
+    total = 0.0
+    for k in range(len(weights)):
+        if not isfinite(margins[k]):
+            return nan
+        total += weights[k] * min(max(margins[k], -1.0), 1.0)
+    return total
+
+
+@glance.of(MembersState)
+def members_glance(update: MembersState, x: Row) -> Forecast:
+    hear_each(update.members, x, 0, update.margins)
+    return Forecast(vote(update.weights, update.margins), 1.0, 1.0, 0.0, True)
+
+
+predict.of(MembersState)(already_exact)
+
+
+@set_odds.of(MembersState)
+def members_set_odds(update: MembersState, odds: float) -> MembersState:
+    return update._replace(odds=odds)
+
+
+@learn.of(MembersState)
+def members_learn(update: MembersState, x: Row, y: float, forecast: Forecast) -> MembersState:
+    """A mistake counts 1/odds: over the coin of asking, that is what it is on the whole stream."""
+    losses = update.losses[0]
+    for k in range(len(losses)):
+        mistaken = (update.margins[k] > 0.0) != (y > 0.0)  # a margin of 0 is on the negative side
+        losses[k] = 1.0 / update.odds if mistaken else 0.0
+    members = teach_each(update.members, x, y)
+    reweigh(update.mixture, update.losses, update.weights)
+    return MembersState(
+        members,
+        update.mixture,
+        update.weights,
+        update.margins,
+        update.losses,
+        update.odds,
+        update.n_updates + 1,
+    )
+
+
+@write_details.of(MembersState)
+def members_details(update: MembersState, details: Vector) -> None:
+    """Write weights and margins of all learners."""
+    n = len(update.weights)
+    for k in range(min(n, len(details) // 2)):
+        details[k] = update.weights[k]
+        details[n + k] = update.margins[k]
+
+
+@hear_each.of(Link)
+def hear_first(members: Link, x: Row, k: int, margins: Vector) -> None:
+    margins[k] = made_exact(members.first, x, glance(members.first, x)).margin
+    hear_each(members.rest, x, k + 1, margins)
+
+
+@hear_each.of(End)
+def hear_nobody(members: End, x: Row, k: int, margins: Vector) -> None:
+    return
+
+
+@hear_each.of(Outside)
+def hear_outside(members: Outside, x: Row, k: int, margins: Vector) -> None:
+    write_out(x, members.room[0])
+    if not (np.abs(members.room) < TAME[members.room.dtype]).all():
+        margins[:] = nan
+        return
+    for place, member in enumerate(members.members):
+        margins[place] = member.margins(members.room)[0]
+
+
+@teach_each.of(Link)
+def teach_first(members: Link, x: Row, y: float) -> Link:
+    forecast = made_exact(members.first, x, glance(members.first, x))
+    return Link(learn(members.first, x, y, forecast), teach_each(members.rest, x, y))
+
+
+@teach_each.of(End)
+def teach_nobody(members: End, x: Row, y: float) -> End:
+    return members
+
+
+@teach_each.of(Outside)
+def teach_outside(members: Outside, x: Row, y: float) -> Outside:
+    write_out(x, members.room[0])
+    for member in members.members:
+        member.learn(members.room[0].copy(), y)
+    return members
+
+
+@reweigh.of(WeighedInside)
+def reweigh_inside(mixture: WeighedInside, losses: Matrix, weights: Vector) -> None:
+    run_learn_alpha(mixture.rows, mixture.room, mixture.rate, losses, mixture.mixed)
+    mix_alpha_rows(mixture.rows, mixture.room)
+    for k in range(len(weights)):
+        weights[k] = mixture.room.weights[k]
+
+
+@reweigh.of(WeighedOutside)
+def reweigh_later(mixture: WeighedOutside, losses: Matrix, weights: Vector) -> None:
+    return
