@@ -1,61 +1,46 @@
-"""What every plan would have done in a stretch of time that is over, and what that costs.
+"""What every plan would have done in a segment of time that is over, and what that costs.
 
-A *segment* runs from a packet sent or received to the next one. In between nothing was heard, so
-every plan can be followed through it as if it had been in charge.
+A *segment* runs from a packet sent or received to the next one. In between the station heard no
+packet, so every plan can be followed through the segment as if it had been in charge.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-import numpy as np
 from numba import njit
 
 from selectron.arrays import Indices, Vector
 from selectron.experts.compiled import Kernel, sources_of
 from selectron.numeric.elementary import jitable
-from selectron.power.grid import BEACON
+from selectron.power.clock import BEACON
 from selectron.power.policies.plan import SHORTEST_NAP, Plan
 
-NEVER = -1  # no packet came
+NEVER = -1  # no packet came: the segment ends with a packet sent
 
 
 class Segment(NamedTuple):
-    """Nanoseconds; ``arrived`` is when the packet that ends it reached the access point."""
+    """The time between two packets; every field is in nanoseconds."""
 
-    sent: int  # the last packet, at ``start`` or before
+    sent: int  # when the last packet was sent: at ``start`` or before
     start: int
     end: int
-    arrived: int  # after ``start``; or NEVER, and it ends with a packet sent
+    arrived: int  # when the packet received at the end reached the access point, or NEVER
 
 
 class Prices(NamedTuple):
-    """Joules: a nanosecond awake rather than asleep, a beacon, a nanosecond of delay."""
+    """Prices in Joules."""
 
-    awake: float
+    awake: float  # of a nanosecond awake rather than asleep
     beacon: float
-    delay: float
-    most: float  # a segment costs no more
-
-
-class PlanColumns(NamedTuple):
-    """Plans side by side."""
-
-    listen: Indices
-    nap: Indices
-    cap: Indices
-
-
-def columns_of(plans: Sequence[Plan]) -> PlanColumns:
-    table = np.array(plans, dtype=np.int64)
-    return PlanColumns(*(np.ascontiguousarray(column) for column in table.T))
+    delay: float  # of a nanosecond
+    most: float  # no segment costs more
 
 
 @jitable
 def follow(plan: Plan, segment: Segment) -> tuple[int, int, int]:
-    """Give the time awake, the beacons woken for, and when the plan listens first after `arrived`.
+    """Return the time awake, the beacons woken for, and when the plan listens after `arrived`.
 
-    A plan is followed until it hears the packet, be that before or after the segment's end: then
-    it is where all plans are. Without a packet it is followed to the end.
+    The walk ends when the plan hears the packet, before or after the segment's end: from there on
+    all plans do the same. Without a packet the walk ends with the segment.
     """
     sent, start, end, arrived = segment
     goal = end if arrived == NEVER else arrived
@@ -72,7 +57,7 @@ def follow(plan: Plan, segment: Segment) -> tuple[int, int, int]:
 
 @jitable
 def sleep_until(cap: int, sent: int, now: int, goal: int) -> tuple[int, int]:
-    """Give how many beacons before ``goal`` are woken for, and the first one woken for after."""
+    """Return how many beacons before ``goal`` are woken for, and the first one at or after it."""
     beacons = 0
     while True:
         waited = now - sent
@@ -80,7 +65,7 @@ def sleep_until(cap: int, sent: int, now: int, goal: int) -> tuple[int, int]:
         wake = now - now % BEACON + sleep
         if wake >= goal:
             return beacons, wake
-        if sleep == cap:  # as all sleeps from here on: take them at once
+        if sleep == cap:  # all further sleeps are as long: count them at once
             more = (goal - 1 - wake) // cap
             beacons += more
             wake += more * cap
@@ -90,7 +75,7 @@ def sleep_until(cap: int, sent: int, now: int, goal: int) -> tuple[int, int]:
 
 @jitable
 def cost_of(plan: Plan, segment: Segment, prices: Prices) -> float:
-    """Price a segment, in Joules."""
+    """Return what a plan costs in a segment, in Joules."""
     awake, beacons, heard = follow(plan, segment)
     delay = 0 if segment.arrived == NEVER else heard - segment.arrived
     return min(prices.awake * awake + prices.beacon * beacons + prices.delay * delay, prices.most)
@@ -98,10 +83,11 @@ def cost_of(plan: Plan, segment: Segment, prices: Prices) -> float:
 
 def compile_costs(called: str) -> Kernel:
     @njit(cache=True, error_model="numpy")
-    def costs(plans: PlanColumns, segment: Segment, prices: Prices, out: Vector) -> None:
+    def costs(plans: Indices, segment: Segment, prices: Prices, out: Vector) -> None:
+        """Write the cost of each plan, a row (listen, nap, cap) each."""
         _ = called
         for i in range(len(out)):
-            plan = Plan(plans.listen[i], plans.nap[i], plans.cap[i])
+            plan = Plan(plans[i, 0], plans[i, 1], plans[i, 2])
             out[i] = cost_of(plan, segment, prices)
 
     return cast(Kernel, costs)
