@@ -81,6 +81,19 @@ def _check_file(name: str, target: str) -> None:
         raise ValueError(f"--{name} {target} is a folder: name a file in it")
 
 
+def tell(options: Namespace, text: str, facts: object) -> int:
+    """Print the text, unless standard output is for JSON, and write the facts as JSON."""
+    if options.json != "-":
+        print(text)
+    write_json(facts, options.json)
+    return 0
+
+
+def with_plot(text: str, options: Namespace) -> str:
+    """Add a line that says where the plot is, if there is one."""
+    return f"{text}\n\nplot: {options.plot}" if options.plot else text
+
+
 def write_json(result: object, target: str | None) -> None:
     """Write the result to a file, whole or not at all, or to standard output for '-'."""
     if target is None:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from selectron.cli.output import check_outputs, facts_table, progress, table, write_json
+from selectron.cli.output import check_outputs, facts_table, progress, table, tell, with_plot
 from selectron.evaluate.plots import write_figure
 from selectron.power import (
     AlwaysOn,
@@ -91,8 +91,7 @@ def simulate_one(options: Namespace) -> int:
     }
     if options.plot:
         write_figure(sleep_times([run], (0.0, min(120.0, run.duration_s))), Path(options.plot))
-    tell(options, facts_table(facts), facts)
-    return 0
+    return tell(options, with_plot(facts_table(facts), options), facts)
 
 
 def compare_all(options: Namespace) -> int:
@@ -113,15 +112,7 @@ def compare_all(options: Namespace) -> int:
     rows = [asdict(row) | more for row, more in zip(comparison.rows(), costs, strict=True)]
     facts = {"traffic": options.traffic, "seeds": list(seeds), **comparison.to_dict()}
     head = f"{options.traffic} traffic, seeds {', '.join(map(str, seeds))}\n\n"
-    tell(options, head + shown, facts | {"policies": rows})
-    return 0
-
-
-def tell(options: Namespace, text: str, facts: dict[str, object]) -> None:
-    """Print the text, unless standard output is for JSON, and write the facts as JSON."""
-    if options.json != "-":
-        print(f"{text}\n\nplot: {options.plot}" if options.plot else text)
-    write_json(facts, options.json)
+    return tell(options, with_plot(head + shown, options), facts | {"policies": rows})
 
 
 def slowdown_table(comparison: Comparison) -> str:
