@@ -13,7 +13,7 @@ import pytest
 import selectron
 from selectron.experts import AdaHedge
 from selectron.experts.compiled import sources_of
-from selectron.experts.hearing import hear
+from selectron.experts.sharing import hear
 from selectron.experts.steps import sum_of
 from tests.experts.bits import hashes, scenario
 from tests.experts.twins import one_of_each
@@ -101,7 +101,7 @@ def test_the_cache_key_covers_every_file_a_kernel_calls_into(tmp_path):
     )
     script = (
         "from selectron.experts.compiled import sources_of;"
-        "from selectron.experts.hearing import hear;"
+        "from selectron.experts.sharing import hear;"
         "print(sources_of(hear))"
     )
 

@@ -1,16 +1,105 @@
-"""The Fixed-share rows of Learn-α, all at once, and the weights over them."""
+"""The Fixed-share rows of Learn-α, all at once, and the weights over them.
 
-from selectron.arrays import Indices, Vector
-from selectron.experts.alpha_layout import AlphaRows, Room
-from selectron.experts.hearing import likelihoods, scaled_likelihoods, scaled_mixture
+Calm rows lie side by side: entry (i, j) of `calm` belongs to expert i and switching rate j. So
+every loop runs along j, vectorises, and adds up over i in order. The rows are stored *before*
+sharing, p = scale · calm + floor, and shared when the next step reads them: one pass over memory a
+step. *Restless* rows, in which that would be a difference of equals (α near 1), share at once:
+there scale = 1 and floor = 0. *Stiff* rows, in which no mass moves (α = 0) or none stays (α = 1),
+are kept apart.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.rate import Rate, step_rate
 from selectron.experts.scaled import align, power_of_two, split
-from selectron.experts.sharing import Row, stiff_share
+from selectron.experts.sharing import (
+    Row,
+    calm_transition_of,
+    is_calm,
+    likelihoods,
+    scaled_likelihoods,
+    scaled_mixture,
+    stiff_share,
+    transition_of,
+)
 from selectron.experts.steps import mean_excess, smallest_awake, sum_awake, sum_of
 from selectron.numeric.elementary import jitable
 from selectron.numeric.sums import lane_dot
 
 SAFE_MASS = 1e-250  # above this no term that underflowed would have counted
+
+
+class AlphaRows(NamedTuple):
+    """m distributions over n experts, c of them calm, and one distribution over the m."""
+
+    calm: Matrix  # (n, c)
+    scale: Vector  # (c,)
+    floor: Vector
+    spread: Vector  # P(i | i) - P(i | j)
+    move: Vector  # P(i | j)
+    restless_stay: Vector  # P(i | i) of the last calm columns, which share at once
+    stiff: Matrix  # (m - c, n): mantissas
+    stiff_exponents: Indices
+    stiff_stay: Vector  # (m - c,)
+    stiff_move: Vector
+    mantissas: Vector  # (m,): weights of the rows, calm ones first
+    exponents: Indices
+
+
+class Room(NamedTuple):
+    """Space for one step: the first three fields have an entry a row, the others one an expert."""
+
+    shares: Vector
+    evidence: Vector
+    term_exponents: Indices
+    likelihood: Vector
+    mantissas: Vector  # the likelihood as scaled numbers
+    exponents: Indices
+    weights: Vector
+    weight_exponents: Indices
+    room: Vector
+    spare: Vector
+    spare_exponents: Indices
+
+
+def start_rows(prior: Vector, calm: Vector, stiff: Vector) -> AlphaRows:
+    """Lay out rows of these rates; restless ones are at the end of the calm."""
+    n, c, k = len(prior), len(calm), len(stiff)
+    restless = [a for a in calm if not is_calm(n, a)]
+    spread, move = np.array([calm_transition_of(n, a) for a in calm]).reshape(c, 2).T
+    stiff_stay, stiff_move = np.array([transition_of(n, a) for a in stiff]).reshape(k, 2).T
+    mantissas, exponents = zip(*(split(p) for p in prior), strict=True)
+    return AlphaRows(
+        calm=np.repeat(prior, c).reshape(n, c),
+        scale=np.ones(c),
+        floor=np.zeros(c),
+        spread=spread.copy(),
+        move=move.copy(),
+        restless_stay=np.array([transition_of(n, a)[0] for a in restless]),
+        stiff=np.tile(np.array(mantissas, np.float64), (k, 1)),
+        stiff_exponents=np.tile(np.array(exponents, np.int64), (k, 1)),
+        stiff_stay=stiff_stay.copy(),
+        stiff_move=stiff_move.copy(),
+        mantissas=np.ones(c + k),
+        exponents=np.zeros(c + k, np.int64),
+    )
+
+
+def make_room(n: int, m: int) -> Room:
+    """Make room for n experts and m rows."""
+
+    def reals(size: int) -> Vector:
+        return np.zeros(size)
+
+    def whole(size: int) -> Indices:
+        return np.zeros(size, np.int64)
+
+    over_rows = reals(m), reals(m), whole(m)
+    likelihoods = reals(n), reals(n), whole(n)
+    return Room(*over_rows, *likelihoods, reals(n), whole(n), reals(n), reals(n), whole(n))
 
 
 @jitable
@@ -94,7 +183,7 @@ def mix_rows(rows: AlphaRows, room: Room) -> None:
 
 @jitable
 def mix_rows_scaled(rows: AlphaRows, room: Room) -> None:
-    """Do as `mix_rows` with scaled numbers: where all plain weights may be 0."""
+    """Do as `mix_rows` does, with scaled numbers, because all plain weights may be 0."""
     calm, m = len(rows.scale), len(rows.mantissas)
     terms, exponents = room.evidence, room.term_exponents
     for i in range(len(room.weights)):

@@ -1,30 +1,38 @@
 """Learn-α: a mixture that learns how often the best expert changes, and which one it is."""
 
 from math import fsum
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.experts.alpha_layout import AlphaRows, Room, make_room, start_rows
 from selectron.experts.alpha_rows import (
+    AlphaRows,
+    Room,
     hear_all,
     learn_calm,
     learn_stiff,
+    make_room,
     mix_rows,
     mix_rows_scaled,
     share_restless,
+    start_rows,
     sum_rows,
     weigh_rows,
 )
-from selectron.experts.compiled import Kernel, sources_of
+from selectron.experts.compiled import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import MOST, Eta, Rate, finish, rate_from_state, rate_state
-from selectron.experts.readings import read_array
-from selectron.experts.saved_state import check_shares, field, field_length, restore
+from selectron.experts.readings import (
+    State,
+    check_shares,
+    field,
+    field_length,
+    read_array,
+    restore,
+)
 from selectron.experts.scaled import LOWEST, log_scaled, plain_numbers
 from selectron.experts.sharing import check_alpha, is_calm
 from selectron.experts.steps import FINE, Fault, first_fault
@@ -93,12 +101,12 @@ class LearnAlpha(Mixture):
         weights[self._order] = shares / fsum(shares.tolist())
         return weights
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         arrays = {name: getattr(self._rows, name).copy() for name in _STATE}
         return {"alphas": self.alphas.copy(), **arrays, **rate_state(self._rate)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         experts = cls(field_length(state, "calm"), alphas=field(state, "alphas"))
         experts._rate = rate_from_state(state)
         for name in _STATE:
@@ -108,7 +116,7 @@ class LearnAlpha(Mixture):
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
-        return cast(Fault, run_learn_alpha(self._rows, self._room, self._rate, losses, out))
+        return run_learn_alpha(self._rows, self._room, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
         mix_alpha_rows_scaled(self._rows, self._room)
@@ -117,17 +125,9 @@ class LearnAlpha(Mixture):
         return np.array([log_scaled(w, k) for w, k in pairs])
 
 
-_STATE = (
-    "calm",
-    "scale",
-    "floor",
-    "stiff",
-    "stiff_exponents",
-    "mantissas",
-    "exponents",
-)
+_STATE = ("calm", "scale", "floor", "stiff", "stiff_exponents", "mantissas", "exponents")
 
-# Where half of the mass and more goes round, scale is negative.
+# Where half of the mass or more moves, scale is negative.
 _LEAST = {"scale": -MOST, "stiff_exponents": LOWEST, "exponents": LOWEST}
 
 
@@ -160,37 +160,21 @@ def _read_alphas(horizon: int | None, alphas: ArrayLike | None) -> Vector:
     return np.array([check_alpha(a) for a in rates.tolist()])
 
 
-def compile_learn_alpha(called: str) -> tuple[Kernel, Kernel, Kernel]:
-    @njit(cache=True, error_model="numpy")
-    def run(rows: AlphaRows, room: Room, rate: Rate, losses: Matrix, out: Vector) -> Fault:
-        _ = called
-        fault = first_fault(losses)
+@compiled
+def run_learn_alpha(rows: AlphaRows, room: Room, rate: Rate, losses: Matrix, out: Vector) -> Fault:
+    fault = first_fault(losses)
+    after = sum_rows(rows, room)
+    for t in range(len(losses) if fault[0] == FINE else 0):
+        before = after
+        smallest, excess, eta = hear_all(rows, room, rate, losses[t])
+        learn_calm(rows, room.likelihood, room.evidence)
+        share_restless(rows, room.evidence)
+        learn_stiff(rows, room)
+        weigh_rows(rows, room.evidence)
         after = sum_rows(rows, room)
-        for t in range(len(losses) if fault[0] == FINE else 0):
-            before = after
-            smallest, excess, eta = hear_all(rows, room, rate, losses[t])
-            learn_calm(rows, room.likelihood, room.evidence)
-            share_restless(rows, room.evidence)
-            learn_stiff(rows, room)
-            weigh_rows(rows, room.evidence)
-            after = sum_rows(rows, room)
-            log_evidence = log_scaled(after[1] / before[1], after[0] - before[0])
-            out[t] = finish(rate, smallest, excess, log_evidence / eta)
-        return fault
-
-    @njit(cache=True, error_model="numpy")
-    def mix(rows: AlphaRows, room: Room) -> None:
-        _ = called
-        mix_rows(rows, room)
-
-    @njit(cache=True, error_model="numpy")
-    def mix_scaled(rows: AlphaRows, room: Room) -> None:
-        _ = called
-        mix_rows_scaled(rows, room)
-
-    return cast(Kernel, run), cast(Kernel, mix), cast(Kernel, mix_scaled)
+        log_evidence = log_scaled(after[1] / before[1], after[0] - before[0])
+        out[t] = finish(rate, smallest, excess, log_evidence / eta)
+    return fault
 
 
-run_learn_alpha, mix_alpha_rows, mix_alpha_rows_scaled = compile_learn_alpha(
-    sources_of(first_fault, hear_all, learn_calm, share_restless, learn_stiff, finish)
-)
+mix_alpha_rows, mix_alpha_rows_scaled = compiled(mix_rows), compiled(mix_rows_scaled)

@@ -13,12 +13,12 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from selectron.arrays import Matrix, Vector
+from selectron.experts.compiled import compiled
 from selectron.experts.rate import Eta, make_rate
-from selectron.experts.readings import as_float, read_array
+from selectron.experts.readings import State, as_float, read_array
 from selectron.experts.steps import ALL_ASLEEP, FINE, TOO_MUCH, Fault
 from selectron.numeric.elementary import exponential
 
@@ -42,12 +42,12 @@ class Mixture(ABC):
         """The weight of each expert, (n,), summing to 1: a fresh array."""
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that a continuation needs, as plain arrays and numbers."""
 
     @classmethod
     @abstractmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Build the mixture that goes on exactly where `state` was taken."""
 
     @abstractmethod
@@ -165,7 +165,7 @@ def _read_prior(n: int, prior: ArrayLike | None) -> Vector:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def weighted_means(weights: Vector, table: Matrix, out: Vector) -> bool:
     """Write the mean of each column over those awake; say whether all of them had weight."""
     for k in range(table.shape[1]):

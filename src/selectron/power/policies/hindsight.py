@@ -4,12 +4,10 @@ A *segment* runs from a packet sent or received to the next one. In between the 
 packet, so every plan can be followed through the segment as if it had been in charge.
 """
 
-from typing import NamedTuple, cast
-
-from numba import njit
+from typing import NamedTuple
 
 from selectron.arrays import Indices, Vector
-from selectron.experts.compiled import Kernel, sources_of
+from selectron.experts.compiled import compiled
 from selectron.numeric.elementary import jitable
 from selectron.power.clock import BEACON
 from selectron.power.policies.plan import SHORTEST_NAP, Plan
@@ -81,16 +79,9 @@ def cost_of(plan: Plan, segment: Segment, prices: Prices) -> float:
     return min(prices.awake * awake + prices.beacon * beacons + prices.delay * delay, prices.most)
 
 
-def compile_costs(called: str) -> Kernel:
-    @njit(cache=True, error_model="numpy")
-    def costs(plans: Indices, segment: Segment, prices: Prices, out: Vector) -> None:
-        """Write the cost of each plan, a row (listen, nap, cap) each."""
-        _ = called
-        for i in range(len(out)):
-            plan = Plan(plans[i, 0], plans[i, 1], plans[i, 2])
-            out[i] = cost_of(plan, segment, prices)
-
-    return cast(Kernel, costs)
-
-
-costs_of_plans = compile_costs(sources_of(cost_of))
+@compiled
+def costs_of_plans(plans: Indices, segment: Segment, prices: Prices, out: Vector) -> None:
+    """Write the cost of each plan, a row (listen, nap, cap) each."""
+    for i in range(len(out)):
+        plan = Plan(plans[i, 0], plans[i, 1], plans[i, 2])
+        out[i] = cost_of(plan, segment, prices)
