@@ -2,8 +2,7 @@
 
 from selectron.power import Network
 from selectron.power.clock import BEACON, Events
-from selectron.power.policies.hindsight import NEVER
-from selectron.power.policies.plan import SHORTEST_NAP, PlanController
+from selectron.power.policies.plan import NEVER, SHORTEST_NAP, PlanController
 from selectron.power.station import Packet, Station
 
 TICK = 1_000_000  # every time that is walked through is a multiple of it

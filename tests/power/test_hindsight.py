@@ -5,15 +5,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from selectron.power.clock import BEACON, SECOND
-from selectron.power.policies.hindsight import (
+from selectron.power.policies.plan import (
     NEVER,
+    Plan,
     Prices,
     Segment,
     cost_of,
     costs_of_plans,
     follow,
+    learnable_plans,
 )
-from selectron.power.policies.plan import Plan, learnable_plans
 from tests.power.radios import TICK, live, walk
 
 MS = SECOND // 1000

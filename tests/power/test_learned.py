@@ -26,7 +26,6 @@ from selectron.power import (
 )
 from selectron.power.clock import SECOND
 from selectron.power.comparison import cost_row
-from selectron.power.policies.hindsight import NEVER, Segment
 from selectron.power.policies.learned import (
     ACKNOWLEDGED,
     ANSWERED,
@@ -34,6 +33,7 @@ from selectron.power.policies.learned import (
     LearnedController,
     Occasions,
 )
+from selectron.power.policies.plan import NEVER, Segment
 from tests.power.radios import walk
 from tests.power.test_ns2 import assert_same, needs_ns2
 from tests.power.traffic import needs_compiler, one_fetch

@@ -1,30 +1,32 @@
-"""Learn-α: a mixture that learns how often the best expert changes, and which one it is."""
+"""Learn-α: a mixture that learns how often the best expert changes, and which one it is.
+
+Learn-α mixes Fixed-share rows of many switching rates. *Calm* rows lie side by side: entry (i, j)
+of `calm` belongs to expert i and switching rate j. So every loop runs along j, vectorises, and adds
+up over i in order. Calm rows are stored *before* sharing, p = scale · calm + floor, and shared when
+the next step reads them: one pass over memory a step. *Restless* rows, in which that would be a
+difference of equals (α near 1), share at once: there scale = 1 and floor = 0. *Stiff* rows, in
+which no mass moves (α = 0) or none stays (α = 1), are kept apart.
+"""
 
 from math import fsum
-from typing import Self, cast
+from typing import NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selectron.arrays import Matrix, Vector
-from selectron.experts.alpha_rows import (
-    AlphaRows,
-    Room,
-    hear_all,
-    learn_calm,
-    learn_stiff,
-    make_room,
-    mix_rows,
-    mix_rows_scaled,
-    share_restless,
-    start_rows,
-    sum_rows,
-    weigh_rows,
-)
+from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.compiled import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
-from selectron.experts.rate import MOST, Eta, Rate, finish, rate_from_state, rate_state
+from selectron.experts.rate import (
+    MOST,
+    Eta,
+    Rate,
+    finish,
+    rate_from_state,
+    rate_state,
+    step_rate,
+)
 from selectron.experts.readings import (
     State,
     check_shares,
@@ -33,10 +35,31 @@ from selectron.experts.readings import (
     read_array,
     restore,
 )
-from selectron.experts.scaled import LOWEST, log_scaled, plain_numbers
-from selectron.experts.sharing import check_alpha, is_calm
-from selectron.experts.steps import FINE, Fault, first_fault
+from selectron.experts.scaled import LOWEST, align, log_scaled, plain_numbers, power_of_two, split
+from selectron.experts.sharing import (
+    Row,
+    calm_transition_of,
+    check_alpha,
+    is_calm,
+    likelihoods,
+    scaled_likelihoods,
+    scaled_mixture,
+    stiff_share,
+    transition_of,
+)
+from selectron.experts.steps import (
+    FINE,
+    Fault,
+    first_fault,
+    mean_excess,
+    smallest_awake,
+    sum_awake,
+    sum_of,
+)
+from selectron.numeric.elementary import jitable
+from selectron.numeric.sums import lane_dot
 
+SAFE_MASS = 1e-250  # above this no term that underflowed would have counted
 CALM, RESTLESS, STIFF = 0, 1, 2  # how a row is kept, in this order
 
 
@@ -158,6 +181,222 @@ def _read_alphas(horizon: int | None, alphas: ArrayLike | None) -> Vector:
     if len(shape) != 1 or not len(rates):
         raise ValueError(f"alphas have shape {shape}; give at least one rate, (m,)")
     return np.array([check_alpha(a) for a in rates.tolist()])
+
+
+class AlphaRows(NamedTuple):
+    """m distributions over n experts, c of them calm, and one distribution over the m."""
+
+    calm: Matrix  # (n, c)
+    scale: Vector  # (c,)
+    floor: Vector
+    spread: Vector  # P(i | i) - P(i | j)
+    move: Vector  # P(i | j)
+    restless_stay: Vector  # P(i | i) of the last calm columns, which share at once
+    stiff: Matrix  # (m - c, n): mantissas
+    stiff_exponents: Indices
+    stiff_stay: Vector  # (m - c,)
+    stiff_move: Vector
+    mantissas: Vector  # (m,): weights of the rows, calm ones first
+    exponents: Indices
+
+
+class Room(NamedTuple):
+    """Space for one step: the first three fields have an entry a row, the others one an expert."""
+
+    shares: Vector
+    evidence: Vector
+    term_exponents: Indices
+    likelihood: Vector
+    mantissas: Vector  # the likelihood as scaled numbers
+    exponents: Indices
+    weights: Vector
+    weight_exponents: Indices
+    room: Vector
+    spare: Vector
+    spare_exponents: Indices
+
+
+def start_rows(prior: Vector, calm: Vector, stiff: Vector) -> AlphaRows:
+    """Lay out rows of these rates; restless ones are at the end of the calm."""
+    n, c, k = len(prior), len(calm), len(stiff)
+    restless = [a for a in calm if not is_calm(n, a)]
+    spread, move = np.array([calm_transition_of(n, a) for a in calm]).reshape(c, 2).T
+    stiff_stay, stiff_move = np.array([transition_of(n, a) for a in stiff]).reshape(k, 2).T
+    mantissas, exponents = zip(*(split(p) for p in prior), strict=True)
+    return AlphaRows(
+        calm=np.repeat(prior, c).reshape(n, c),
+        scale=np.ones(c),
+        floor=np.zeros(c),
+        spread=spread.copy(),
+        move=move.copy(),
+        restless_stay=np.array([transition_of(n, a)[0] for a in restless]),
+        stiff=np.tile(np.array(mantissas, np.float64), (k, 1)),
+        stiff_exponents=np.tile(np.array(exponents, np.int64), (k, 1)),
+        stiff_stay=stiff_stay.copy(),
+        stiff_move=stiff_move.copy(),
+        mantissas=np.ones(c + k),
+        exponents=np.zeros(c + k, np.int64),
+    )
+
+
+def make_room(n: int, m: int) -> Room:
+    """Make room for n experts and m rows."""
+
+    def reals(size: int) -> Vector:
+        return np.zeros(size)
+
+    def whole(size: int) -> Indices:
+        return np.zeros(size, np.int64)
+
+    over_rows = reals(m), reals(m), whole(m)
+    likelihoods = reals(n), reals(n), whole(n)
+    return Room(*over_rows, *likelihoods, reals(n), whole(n), reals(n), reals(n), whole(n))
+
+
+@jitable
+def learn_calm(rows: AlphaRows, likelihood: Vector, evidence: Vector) -> None:
+    """Share as the last step left it, then learn: every calm row in one pass."""
+    scale, floor, spread, move = rows.scale, rows.floor, rows.spread, rows.move
+    for j in range(len(scale)):
+        evidence[j] = 0.0
+    for i in range(len(likelihood)):
+        row, factor = rows.calm[i], likelihood[i]
+        for j in range(len(scale)):
+            learnt = (scale[j] * row[j] + floor[j]) * factor
+            row[j] = learnt
+            evidence[j] += learnt
+    for j in range(len(scale)):
+        scale[j] = spread[j] / evidence[j]
+        floor[j] = move[j]
+
+
+@jitable
+def share_restless(rows: AlphaRows, evidence: Vector) -> None:
+    """Share at once in the restless rows; the leader has its own sum over the others."""
+    calm, n = rows.calm, len(rows.calm)
+    first = len(rows.scale) - len(rows.restless_stay)
+    for j in range(first, len(rows.scale)):
+        leader, others = 0, 0.0
+        for i in range(1, n):
+            leader = i if calm[i, j] > calm[leader, j] else leader
+        for i in range(n):
+            others += calm[i, j] if i != leader else 0.0
+        stay, move, total = rows.restless_stay[j - first], rows.move[j], others + calm[leader, j]
+        leading = stay * calm[leader, j] + move * others
+        for i in range(n):
+            calm[i, j] = (stay * calm[i, j] + move * (total - calm[i, j])) / total
+        calm[leader, j] = leading / total
+        evidence[j], rows.scale[j], rows.floor[j] = total, 1.0, 0.0
+
+
+@jitable
+def row_of(weights: Vector, exponents: Indices, room: Room) -> Row:
+    """Return a stiff row that hears the likelihoods of this step."""
+    return Row(
+        False,
+        weights,
+        exponents,
+        room.mantissas,
+        room.exponents,
+        room.room,
+        room.spare,
+        room.spare_exponents,
+    )
+
+
+@jitable
+def learn_stiff(rows: AlphaRows, room: Room) -> None:
+    """Learn and share in every stiff row; their evidence goes to the exponents over the rows."""
+    calm = len(rows.scale)
+    for k in range(len(rows.stiff_stay)):
+        row = row_of(rows.stiff[k], rows.stiff_exponents[k], room)
+        room.evidence[calm + k], exponent = stiff_share(row, rows.stiff_stay[k], rows.stiff_move[k])
+        rows.exponents[calm + k] += exponent
+
+
+@jitable
+def mix_rows(rows: AlphaRows, room: Room) -> None:
+    """Write the weight of every expert in the mixture of all rows, O(mn)."""
+    calm, weights = len(rows.scale), room.weights
+    _, total = sum_rows(rows, room)
+    resting = 0.0
+    for j in range(calm):
+        share = room.shares[j] / total
+        room.evidence[j] = share * rows.scale[j]
+        resting += share * rows.floor[j]
+    for i in range(len(weights)):
+        weights[i] = lane_dot(rows.calm[i], room.evidence[:calm]) + resting
+    for k in range(len(rows.stiff_stay)):
+        share = room.shares[calm + k] / total
+        for i in range(len(weights)):
+            weights[i] += share * (rows.stiff[k, i] * power_of_two(rows.stiff_exponents[k, i]))
+
+
+@jitable
+def mix_rows_scaled(rows: AlphaRows, room: Room) -> None:
+    """Do as `mix_rows` does, with scaled numbers, because all plain weights may be 0."""
+    calm, m = len(rows.scale), len(rows.mantissas)
+    terms, exponents = room.evidence, room.term_exponents
+    for i in range(len(room.weights)):
+        for j in range(m):
+            if j < calm:
+                value, exponent = rows.scale[j] * rows.calm[i, j] + rows.floor[j], 0
+            else:
+                value, exponent = rows.stiff[j - calm, i], rows.stiff_exponents[j - calm, i]
+            terms[j], carry = split(rows.mantissas[j] * value)
+            exponents[j] = rows.exponents[j] + exponent + carry
+        largest = align(terms, exponents, room.shares)
+        room.weights[i], carry = split(sum_of(room.shares))
+        room.weight_exponents[i] = largest + carry
+
+
+@jitable
+def wake_all(rows: AlphaRows, room: Room, losses: Vector) -> None:
+    """Give sleepers the likelihood of the whole mixture of those awake."""
+    mass = lane_dot(room.weights, room.likelihood)
+    if mass > SAFE_MASS:
+        mixture, exponent = split(mass / sum_awake(room.weights, losses))
+    else:
+        mix_rows_scaled(rows, room)
+        row = row_of(room.weights, room.weight_exponents, room)
+        mixture, exponent = scaled_mixture(row, losses)
+    for i in range(len(losses)):
+        if losses[i] != losses[i]:
+            room.likelihood[i] = mixture * power_of_two(exponent)
+            room.mantissas[i], room.exponents[i] = mixture, exponent
+
+
+@jitable
+def weigh_rows(rows: AlphaRows, evidence: Vector) -> None:
+    """Multiply the weight of every row by its evidence ([Mon06], equation 2.7)."""
+    mantissas, exponents = rows.mantissas, rows.exponents
+    for j in range(len(evidence)):
+        mantissas[j], carry = split(mantissas[j] * evidence[j])
+        exponents[j] += carry
+
+
+@jitable
+def sum_rows(rows: AlphaRows, room: Room) -> tuple[int, float]:
+    """Write the weights of the rows at their largest exponent; return it and their sum."""
+    largest = align(rows.mantissas, rows.exponents, room.shares)
+    return largest, sum_of(room.shares)
+
+
+@jitable
+def hear_all(rows: AlphaRows, room: Room, rate: Rate, losses: Vector) -> tuple[float, float, float]:
+    """Write the likelihood of every expert; return the smallest loss, the mean's excess, and η."""
+    smallest, awake = smallest_awake(losses)
+    excess = 0.0
+    if rate.tuned or awake < len(losses):
+        mix_rows(rows, room)
+        excess = mean_excess(room.weights, losses, smallest)
+    eta = step_rate(rate, excess)
+    likelihoods(losses, smallest, eta, room.likelihood)
+    if len(rows.stiff_stay) > 0 or awake < len(losses):
+        scaled_likelihoods(losses, smallest, eta, room.mantissas, room.exponents)
+    if awake < len(losses):
+        wake_all(rows, room, losses)
+    return smallest, excess, eta
 
 
 @compiled

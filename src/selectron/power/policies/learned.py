@@ -9,8 +9,15 @@ from selectron.experts import LearnAlpha, optimal_alphas
 from selectron.experts.rate import Eta, make_rate
 from selectron.power.clock import SECOND
 from selectron.power.network import Radio
-from selectron.power.policies.hindsight import NEVER, Prices, Segment, costs_of_plans
-from selectron.power.policies.plan import PlanController, learnable_plans, prior_weight
+from selectron.power.policies.plan import (
+    NEVER,
+    PlanController,
+    Prices,
+    Segment,
+    costs_of_plans,
+    learnable_plans,
+    prior_weight,
+)
 from selectron.power.policies.policy import SLEEP_S, check_longest_sleep
 from selectron.spec import POSITIVE, Range, Spec
 
