@@ -15,14 +15,14 @@ from selectron.experts.sharing import (
     calm_share,
     calm_transition_of,
     check_alpha,
-    hear,
-    hear_scaled,
     is_calm,
     restore_row,
     row_log_weights,
     row_state,
     row_weights,
+    scaled_step_likelihoods,
     start_row,
+    step_likelihoods,
     stiff_share,
     transition_of,
 )
@@ -36,7 +36,7 @@ class FixedShare(Mixture):
 
     p(i) ∝ (1 - α) p(i) e^(-ηL(i)) + α / (n - 1) · Σ_{j≠i} p(j) e^(-ηL(j)), in O(n) a step.
     With the right α it loses little against the best sequence of experts; with a wrong one its
-    regret may grow with time ([Mon06], Theorem 2), which `LearnAlpha` cures.
+    regret may grow with time ([Mon06], Theorem 2); `LearnAlpha` learns α instead.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def run_calm_row(
 ) -> Fault:
     fault = first_fault(losses)
     for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = hear(row.weights, losses[t], rate, row.likelihood)
+        smallest, excess, eta = step_likelihoods(row.weights, losses[t], rate, row.likelihood)
         evidence = calm_share(row.weights, row.likelihood, transition[0], transition[1])
         out[t] = finish(rate, smallest, excess, logarithm(evidence) / eta)
     return fault
@@ -120,7 +120,7 @@ def run_stiff_row(
 ) -> Fault:
     fault = first_fault(losses)
     for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = hear_scaled(row, losses[t], rate)
+        smallest, excess, eta = scaled_step_likelihoods(row, losses[t], rate)
         evidence, exponent = stiff_share(row, transition[0], transition[1])
         out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
     return fault

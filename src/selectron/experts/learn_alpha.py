@@ -161,7 +161,7 @@ def _form(n: int, alpha: float) -> int:
 
 
 def log_evidence(experts: LearnAlpha) -> Vector:
-    """Return, for each switching rate, minus its loss so far, above the sum of smallest losses."""
+    """Return, for each switching rate, the sum of smallest losses minus its own total loss."""
     logs = np.empty(len(experts.alphas))
     pairs = zip(experts._rows.mantissas, experts._rows.exponents, strict=True)
     logs[experts._order] = [log_scaled(w, k) for w, k in pairs]
@@ -201,7 +201,7 @@ class AlphaRows(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Space for one step: the first three fields have an entry a row, the others one an expert."""
+    """Space for one step: three arrays over the rows, then arrays over the experts."""
 
     shares: Vector
     evidence: Vector
@@ -255,7 +255,7 @@ def make_room(n: int, m: int) -> Room:
 
 @jitable
 def learn_calm(rows: AlphaRows, likelihood: Vector, evidence: Vector) -> None:
-    """Share as the last step left it, then learn: every calm row in one pass."""
+    """Share for the last step, then learn from this one: every calm row in one pass."""
     scale, floor, spread, move = rows.scale, rows.floor, rows.spread, rows.move
     for j in range(len(scale)):
         evidence[j] = 0.0
@@ -272,7 +272,7 @@ def learn_calm(rows: AlphaRows, likelihood: Vector, evidence: Vector) -> None:
 
 @jitable
 def share_restless(rows: AlphaRows, evidence: Vector) -> None:
-    """Share at once in the restless rows; the leader has its own sum over the others."""
+    """Share at once in the restless rows; the leader gets a sum over all other experts."""
     calm, n = rows.calm, len(rows.calm)
     first = len(rows.scale) - len(rows.restless_stay)
     for j in range(first, len(rows.scale)):
@@ -291,7 +291,7 @@ def share_restless(rows: AlphaRows, evidence: Vector) -> None:
 
 @jitable
 def row_of(weights: Vector, exponents: Indices, room: Room) -> Row:
-    """Return a stiff row that hears the likelihoods of this step."""
+    """Return a stiff row that has the likelihoods of this step."""
     return Row(
         False,
         weights,
@@ -352,7 +352,7 @@ def mix_rows_scaled(rows: AlphaRows, room: Room) -> None:
 
 @jitable
 def wake_all(rows: AlphaRows, room: Room, losses: Vector) -> None:
-    """Give sleepers the likelihood of the whole mixture of those awake."""
+    """Give experts that slept the likelihood of the mixture of all awake experts."""
     mass = lane_dot(room.weights, room.likelihood)
     if mass > SAFE_MASS:
         mixture, exponent = split(mass / sum_awake(room.weights, losses))
@@ -383,7 +383,9 @@ def sum_rows(rows: AlphaRows, room: Room) -> tuple[int, float]:
 
 
 @jitable
-def hear_all(rows: AlphaRows, room: Room, rate: Rate, losses: Vector) -> tuple[float, float, float]:
+def row_likelihoods(
+    rows: AlphaRows, room: Room, rate: Rate, losses: Vector
+) -> tuple[float, float, float]:
     """Write the likelihood of every expert; return the smallest loss, the mean's excess, and η."""
     smallest, awake = smallest_awake(losses)
     excess = 0.0
@@ -405,7 +407,7 @@ def run_learn_alpha(rows: AlphaRows, room: Room, rate: Rate, losses: Matrix, out
     after = sum_rows(rows, room)
     for t in range(len(losses) if fault[0] == FINE else 0):
         before = after
-        smallest, excess, eta = hear_all(rows, room, rate, losses[t])
+        smallest, excess, eta = row_likelihoods(rows, room, rate, losses[t])
         learn_calm(rows, room.likelihood, room.evidence)
         share_restless(rows, room.evidence)
         learn_stiff(rows, room)

@@ -14,14 +14,14 @@ from selectron.experts.scaled import LOWEST, log_scaled, power_of_two, split
 from selectron.experts.sharing import (
     LEAST_ALPHA,
     Row,
-    hear,
-    hear_scaled,
     learn_scaled,
     restore_row,
     row_log_weights,
     row_state,
     row_weights,
+    scaled_step_likelihoods,
     start_row,
+    step_likelihoods,
 )
 from selectron.experts.steps import FINE, Fault, first_fault, sum_of
 from selectron.numeric.elementary import jitable, logarithm
@@ -174,7 +174,7 @@ def arrive_from_far(row: Row, origin: Vector) -> tuple[float, int]:
 def run_calm_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
     fault = first_fault(losses)
     for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = hear(row.weights, losses[t], rate, row.likelihood)
+        smallest, excess, eta = step_likelihoods(row.weights, losses[t], rate, row.likelihood)
         out[t] = finish(rate, smallest, excess, logarithm(move_calm(row, moves)) / eta)
     return fault
 
@@ -183,7 +183,7 @@ def run_calm_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vect
 def run_stiff_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
     fault = first_fault(losses)
     for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = hear_scaled(row, losses[t], rate)
+        smallest, excess, eta = scaled_step_likelihoods(row, losses[t], rate)
         evidence, exponent = move_stiff(row, moves)
         out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
     return fault

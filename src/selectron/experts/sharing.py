@@ -1,11 +1,11 @@
-"""One row of weights hears the losses of a step, learns from them, and shares.
+"""One row of weights learns from the losses of a step, and shares.
 
 A row is kept in one of two ways. A *calm* row has plain numbers: a share α of the mass moves at
 every step, so that no weight falls below about α / n. A *stiff* row has scaled numbers: there no
 mass moves (α = 0), or an expert can keep next to nothing (α so near 1 that sums cancel).
 
-To hear a step is to write the likelihood e^(-η(L - smallest)) of every expert. An expert that slept
-gets the likelihood of the mixture of those awake, which leaves its weight as it was.
+A row learns from the likelihood e^(-η(L - smallest)) of every expert. An expert that slept gets the
+likelihood of the mixture of all experts that are awake, which leaves its weight as it was.
 """
 
 from fractions import Fraction
@@ -29,7 +29,7 @@ from selectron.experts.steps import mean_excess, smallest_awake, sum_awake, sum_
 from selectron.numeric.elementary import exponential, jitable
 from selectron.numeric.sums import lane_dot
 
-LEAST_ALPHA = 1e-280  # a smaller share drowns in the smallest numbers
+LEAST_ALPHA = 1e-280  # a smaller share would be lost to underflow
 LEAST_STAY = 1 / 256  # (n - 1)(1 - α) below this: the calm form would lose 8 of 53 bits
 
 
@@ -104,7 +104,7 @@ def calm_transition_of(n: int, alpha: float) -> tuple[float, float]:
 
 @jitable
 def likelihoods(losses: Vector, smallest: float, eta: float, out: Vector) -> None:
-    """Write e^(-η(L_i - smallest)), and 0 for those asleep."""
+    """Write e^(-η(L_i - smallest)), and 0 for an expert that slept."""
     for i in range(len(losses)):
         likelihood = exponential(-(eta * (losses[i] - smallest)))
         out[i] = likelihood if losses[i] == losses[i] else 0.0
@@ -114,7 +114,7 @@ def likelihoods(losses: Vector, smallest: float, eta: float, out: Vector) -> Non
 def scaled_likelihoods(
     losses: Vector, smallest: float, eta: float, out: Vector, exponents: Indices
 ) -> None:
-    """Write e^(-η(L_i - smallest)) as mantissa and exponent, and 0 for those asleep."""
+    """Write e^(-η(L_i - smallest)) as mantissa and exponent, and 0 for an expert that slept."""
     for i in range(len(losses)):
         if losses[i] == losses[i]:
             out[i], exponents[i] = scaled_exponential(-(eta * (losses[i] - smallest)))
@@ -123,7 +123,7 @@ def scaled_likelihoods(
 
 
 @jitable
-def hear(
+def step_likelihoods(
     weights: Vector, losses: Vector, rate: Rate, likelihood: Vector
 ) -> tuple[float, float, float]:
     """Write the likelihood of every expert; return the smallest loss, the mean's excess, and η."""
@@ -139,8 +139,8 @@ def hear(
 
 
 @jitable
-def hear_scaled(row: Row, losses: Vector, rate: Rate) -> tuple[float, float, float]:
-    """Do as `hear` does, for a stiff row."""
+def scaled_step_likelihoods(row: Row, losses: Vector, rate: Rate) -> tuple[float, float, float]:
+    """Do as `step_likelihoods` does, for a stiff row."""
     smallest, awake = smallest_awake(losses)
     excess = 0.0
     if rate.tuned:
@@ -159,7 +159,7 @@ def hear_scaled(row: Row, losses: Vector, rate: Rate) -> tuple[float, float, flo
 
 @jitable
 def scaled_mixture(row: Row, losses: Vector) -> tuple[float, int]:
-    """Return the likelihood of the mixture of those awake, as mantissa and exponent."""
+    """Return the likelihood of the mixture of all awake experts, as mantissa and exponent."""
     awake, exponents = row.spare, row.spare_exponents
     for i in range(len(losses)):
         awake[i] = row.weights[i] if losses[i] == losses[i] else 0.0
@@ -198,7 +198,7 @@ def learn_scaled(row: Row) -> tuple[int, float]:
 def stiff_share(row: Row, stay: float, move: float) -> tuple[float, int]:
     """Do as `calm_share` does, to a stiff row; return Σ p e^(-L) as mantissa and exponent.
 
-    The leader gets its own sum over the others: no sum is a difference of equals.
+    The leader gets a sum over all other experts, so that no sum is a difference of equals.
     """
     weights, exponents, aligned = row.weights, row.exponents, row.room
     largest, total = learn_scaled(row)

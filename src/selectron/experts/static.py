@@ -40,8 +40,8 @@ class StaticExpert(Mixture):
     n : int
         How many experts.
     eta : float or "adahedge" or AdaHedge, default=1.0
-        Learning rate; see `selectron.experts.AdaHedge`. Tuned, this is AdaHedge itself: all
-        losses so far are weighed anew at each rate.
+        Learning rate; see `selectron.experts.AdaHedge`. Tuned, this is AdaHedge itself: each
+        rate weighs all losses so far.
     prior : array of shape (n,), optional
         Weights to begin with; 1/n each if left out.
 
@@ -98,7 +98,7 @@ class StaticExpert(Mixture):
 
 
 class Totals(NamedTuple):
-    """The losses of each expert so far, to twice the usual precision: high + low."""
+    """The total loss of each expert, to twice the usual precision: high + low."""
 
     high: Vector
     low: Vector
@@ -114,7 +114,7 @@ def start_totals(prior: Vector) -> Totals:
 
 @jitable
 def two_sum(a: float, b: float) -> tuple[float, float]:
-    """Return a + b, and exactly what rounding it has dropped."""
+    """Return a + b as rounded, and the exact rounding error."""
     total = a + b
     shadow = total - a
     return total, (a - (total - shadow)) + (b - shadow)
@@ -122,7 +122,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 @jitable
 def posterior(totals: Totals, eta: float, losses: Vector) -> tuple[float, float, float]:
-    """Weigh those awake against the smallest total among them; return it and the log of the sum."""
+    """Weigh awake experts against their smallest total; return that and the log of the sum."""
     high, low, weights = totals.high, totals.low, totals.weights
     least = MAGNITUDE_BITS
     for i in range(len(high)):
@@ -142,7 +142,7 @@ def posterior(totals: Totals, eta: float, losses: Vector) -> tuple[float, float,
 
 @jitable
 def add_losses(totals: Totals, losses: Vector, awake: bool, mix: float) -> None:
-    """Add their losses to those awake, or the mixture's loss to those asleep."""
+    """Add its loss to every awake expert, or the mixture's loss to every expert that slept."""
     high, low = totals.high, totals.low
     for i in range(len(losses)):
         loss = losses[i] if losses[i] == losses[i] else 0.0
@@ -153,7 +153,7 @@ def add_losses(totals: Totals, losses: Vector, awake: bool, mix: float) -> None:
 
 @jitable
 def first_beyond(totals: Totals, losses: Matrix) -> Fault:
-    """Return at which step, and by whose loss, a total may leave the numbers."""
+    """Return at which step, and by which expert's loss, a total may overflow."""
     most = 0.0
     for i in range(len(totals.high)):
         most = max(most, totals.high[i])
