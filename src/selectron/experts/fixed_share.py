@@ -8,7 +8,7 @@ from selectron.arrays import Matrix, Vector
 from selectron.experts.compiled import compiled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
-from selectron.experts.readings import State, check_shares, field, field_length
+from selectron.experts.readings import State, field, field_length
 from selectron.experts.scaled import log_scaled
 from selectron.experts.sharing import (
     Row,
@@ -16,12 +16,7 @@ from selectron.experts.sharing import (
     calm_transition_of,
     check_alpha,
     is_calm,
-    restore_row,
-    row_log_weights,
-    row_state,
-    row_weights,
     scaled_step_likelihoods,
-    start_row,
     step_likelihoods,
     stiff_share,
     transition_of,
@@ -67,18 +62,18 @@ class FixedShare(Mixture):
         super().__init__(n, eta, prior)
         self.alpha = check_alpha(alpha)
         calm = is_calm(self.n, self.alpha)
-        self._row = start_row(self._prior, calm)
+        self._row = Row.start(self._prior, calm)
         self._transition = (calm_transition_of if calm else transition_of)(self.n, self.alpha)
         self._static = StaticExpert(self.n, eta=eta, prior=prior) if alpha == 0 or n == 1 else None
 
     @property
     def weights(self) -> Vector:
-        return self._static.weights if self._static else row_weights(self._row)
+        return self._static.weights if self._static else self._row.plain_weights()
 
     def state(self) -> State:
         if self._static:
             return {"alpha": self.alpha, **self._static.state()}
-        return {"alpha": self.alpha, **row_state(self._row), **rate_state(self._rate)}
+        return {"alpha": self.alpha, **self._row.state(), **rate_state(self._rate)}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -88,8 +83,7 @@ class FixedShare(Mixture):
             experts._static = StaticExpert.from_state(state)
         else:
             experts._rate = rate_from_state(state)
-            restore_row(experts._row, state)
-            check_shares("weights", lambda: experts.weights)
+            experts._row.restore(state)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
@@ -99,7 +93,7 @@ class FixedShare(Mixture):
         return run(self._row, self._transition, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
-        return self._static._log_weights() if self._static else row_log_weights(self._row)
+        return self._static._log_weights() if self._static else self._row.log_weights()
 
 
 @compiled

@@ -9,18 +9,13 @@ from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts.compiled import compiled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
-from selectron.experts.readings import State, check_shares, field, read_array
+from selectron.experts.readings import State, field, read_array
 from selectron.experts.scaled import LOWEST, log_scaled, power_of_two, split
 from selectron.experts.sharing import (
     LEAST_ALPHA,
     Row,
     learn_scaled,
-    restore_row,
-    row_log_weights,
-    row_state,
-    row_weights,
     scaled_step_likelihoods,
-    start_row,
     step_likelihoods,
 )
 from selectron.experts.steps import FINE, Fault, first_fault, sum_of
@@ -56,7 +51,7 @@ class MarkovShare(Mixture):
     ) -> None:
         self.transition = _read_transition(transition)
         super().__init__(len(self.transition), eta, prior)
-        self._row = start_row(self._prior, bool((self.transition >= LEAST_ALPHA).all()))
+        self._row = Row.start(self._prior, bool((self.transition >= LEAST_ALPHA).all()))
         self._moves = Moves(
             self.transition,
             np.ascontiguousarray(self.transition.T),
@@ -67,18 +62,17 @@ class MarkovShare(Mixture):
 
     @property
     def weights(self) -> Vector:
-        return row_weights(self._row)
+        return self._row.plain_weights()
 
     def state(self) -> State:
         transition = {"transition": self.transition.copy()}
-        return {**transition, **row_state(self._row), **rate_state(self._rate)}
+        return {**transition, **self._row.state(), **rate_state(self._rate)}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         experts = cls(field(state, "transition"))
         experts._rate = rate_from_state(state)
-        restore_row(experts._row, state)
-        check_shares("weights", lambda: experts.weights)
+        experts._row.restore(state)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
@@ -86,7 +80,7 @@ class MarkovShare(Mixture):
         return run(self._row, self._moves, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
-        return row_log_weights(self._row)
+        return self._row.log_weights()
 
 
 def _read_transition(transition: ArrayLike) -> Matrix:

@@ -15,7 +15,7 @@ import numpy as np
 
 from selectron.arrays import Indices, Vector
 from selectron.experts.rate import Rate, step_rate
-from selectron.experts.readings import State, as_float, restore
+from selectron.experts.readings import State, as_float, check_shares, restore
 from selectron.experts.scaled import (
     LOWEST,
     align,
@@ -45,36 +45,31 @@ class Row(NamedTuple):
     spare: Vector
     spare_exponents: Indices
 
+    @classmethod
+    def start(cls, prior: Vector, calm: bool) -> "Row":
+        a, b, c = (np.zeros(len(prior), np.int64) for _ in range(3))
+        likelihood, room, spare = (np.zeros(len(prior)) for _ in range(3))
+        row = cls(calm, prior.copy(), a, likelihood, b, room, spare, c)
+        if not calm:
+            for i in range(len(prior)):
+                row.weights[i], row.exponents[i] = split(prior[i])
+        return row
 
-def start_row(prior: Vector, calm: bool) -> Row:
-    n = len(prior)
-    exponents = [np.zeros(n, np.int64) for _ in range(3)]
-    rooms = [np.zeros(n) for _ in range(3)]
-    row = Row(
-        calm, prior.copy(), exponents[0], rooms[0], exponents[1], rooms[1], rooms[2], exponents[2]
-    )
-    if not calm:
-        for i in range(n):
-            row.weights[i], row.exponents[i] = split(prior[i])
-    return row
+    def plain_weights(self) -> Vector:
+        return self.weights.copy() if self.calm else plain_numbers(self.weights, self.exponents)
 
+    def log_weights(self) -> Vector:
+        pairs = zip(self.weights, self.exponents, strict=True)
+        return np.array([log_scaled(w, k) if w > 0 else -np.inf for w, k in pairs])
 
-def row_weights(row: Row) -> Vector:
-    return row.weights.copy() if row.calm else plain_numbers(row.weights, row.exponents)
+    def state(self) -> State:
+        return {"weights": self.weights.copy(), "exponents": self.exponents.copy()}
 
-
-def row_state(row: Row) -> State:
-    return {"weights": row.weights.copy(), "exponents": row.exponents.copy()}
-
-
-def restore_row(row: Row, state: State) -> None:
-    restore(row.weights, state, "weights")
-    restore(row.exponents, state, "exponents", LOWEST)
-
-
-def row_log_weights(row: Row) -> Vector:
-    pairs = zip(row.weights, row.exponents, strict=True)
-    return np.array([log_scaled(w, k) if w > 0 else -np.inf for w, k in pairs])
+    def restore(self, state: State) -> None:
+        """Write the weights of a state, or refuse them."""
+        restore(self.weights, state, "weights")
+        restore(self.exponents, state, "exponents", LOWEST)
+        check_shares("weights", self.plain_weights)
 
 
 def check_alpha(alpha: float) -> float:

@@ -8,7 +8,15 @@ from selectron.power.policies.policy import SLEEP_S, Controller, check_longest_s
 from selectron.spec import FRACTION, Spec
 
 
-class AlwaysOnController(Controller):
+@dataclass(frozen=True)
+class AlwaysOn(Controller):
+    """Never sleep: every slowdown is measured against this policy."""
+
+    name: str = "none"
+
+    def start(self) -> Controller:
+        return self  # a policy without memory is its own controller
+
     def begin(self) -> int:
         return FOREVER
 
@@ -20,28 +28,16 @@ class AlwaysOnController(Controller):
 
 
 @dataclass(frozen=True)
-class AlwaysOn:
-    """Never sleep: every slowdown is measured against this policy."""
-
-    name: str = "none"
-
-    def start(self) -> AlwaysOnController:
-        return AlwaysOnController()
-
-
-class StaticController(Controller):
-    def sleep(self, now: int) -> int:
-        return beacon_after(now)
-
-
-@dataclass(frozen=True)
-class StaticPsm:
+class StaticPsm(Controller):
     """Wake every 100 ms, stay awake only while the link is active (802.11 PSM)."""
 
     name: str = "static"
 
-    def start(self) -> StaticController:
-        return StaticController()
+    def start(self) -> Controller:
+        return self
+
+    def sleep(self, now: int) -> int:
+        return beacon_after(now)
 
 
 class BoundedSlowdownController(Controller):
