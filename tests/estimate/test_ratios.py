@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from selectron.estimate import Bernstein, Evidence, Thinning
+from selectron.estimate.estimates import Judge
 from selectron.estimate.sums import FALSE_NEGATIVE, FALSE_POSITIVE, MISTAKES, TRUE_POSITIVE
-from selectron.estimate.tally import Judge
 from tests.estimate import twins
 from tests.estimate.test_evidence import EXPLORE, evidence_of, stream
 

@@ -13,7 +13,7 @@ import pytest
 import selectron
 from selectron.experts import AdaHedge
 from selectron.experts.compiled import sources_of
-from selectron.experts.hearing import hear
+from selectron.experts.sharing import step_likelihoods
 from selectron.experts.steps import sum_of
 from tests.experts.bits import hashes, scenario
 from tests.experts.twins import one_of_each
@@ -101,8 +101,8 @@ def test_the_cache_key_covers_every_file_a_kernel_calls_into(tmp_path):
     )
     script = (
         "from selectron.experts.compiled import sources_of;"
-        "from selectron.experts.hearing import hear;"
-        "print(sources_of(hear))"
+        "from selectron.experts.sharing import step_likelihoods;"
+        "print(sources_of(step_likelihoods))"
     )
 
     def digest():
@@ -115,8 +115,8 @@ def test_the_cache_key_covers_every_file_a_kernel_calls_into(tmp_path):
         ).stdout.strip()
 
     before = digest()
-    assert before == sources_of(hear)
+    assert before == sources_of(step_likelihoods)
     elementary = copy / "numeric" / "elementary.py"
     elementary.write_text(elementary.read_text().replace("1.0 / 6227020800.0", "0.0"))
     assert digest() != before
-    assert sources_of(hear) != sources_of(sum_of)
+    assert sources_of(step_likelihoods) != sources_of(sum_of)

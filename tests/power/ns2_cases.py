@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from selectron.power import Network, Policy, Workload, ns2, standard_policies, web_workload
-from selectron.power.grid import nanoseconds
+from selectron.power.clock import nanoseconds
 
 RECORD = Path(__file__).with_name("ns2_record.json")
 PAGES = Path(__file__).with_name("ns2_pages.txt")

@@ -1,11 +1,9 @@
 """Slow twins of the plans: one walks a segment tick by tick, one lets the real station live it."""
 
 from selectron.power import Network
-from selectron.power.events import Events
-from selectron.power.grid import BEACON
-from selectron.power.policies.hindsight import NEVER
-from selectron.power.policies.plan import SHORTEST_NAP, PlanController
-from selectron.power.station import Station
+from selectron.power.clock import BEACON, Events
+from selectron.power.policies.plan import NEVER, SHORTEST_NAP, PlanController
+from selectron.power.station import Packet, Station
 
 TICK = 1_000_000  # every time that is walked through is a multiple of it
 INSTANT = Network(radio_mbps=1e6, radio_delay_s=0.0)
@@ -59,7 +57,7 @@ def live(plan, sent, arrived):
         heard.append(events.now)
 
     events.at(sent, send)
-    events.at(arrived, station.forward, (1, arrived, hear, ()))
+    events.at(arrived, station.forward, Packet(1, arrived, hear, ()))
     while not heard:
         while not events.agenda or station.wake_at < events.agenda[0][0]:
             station.wake()

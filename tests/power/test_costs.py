@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from selectron.power import BoundedSlowdown, Workload, changing_workload, compare, simulate
-from selectron.power.costs import cost_row, cost_rows, costs, costs_as_dicts
-from selectron.power.front import (
+from selectron.power.comparison import cost_row, cost_rows, costs, costs_as_dicts
+from selectron.power.plots import (
     Point,
     delay_panels,
     draw_fronts,

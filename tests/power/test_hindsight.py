@@ -4,18 +4,17 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from selectron.power.grid import BEACON, SECOND
-from selectron.power.policies.hindsight import (
+from selectron.power.clock import BEACON, SECOND
+from selectron.power.policies.plan import (
     NEVER,
+    Plan,
     Prices,
     Segment,
-    columns_of,
     cost_of,
     costs_of_plans,
     follow,
+    learnable_plans,
 )
-from selectron.power.policies.plan import Plan
-from selectron.power.policies.plan_shelf import learnable_plans
 from tests.power.radios import TICK, live, walk
 
 MS = SECOND // 1000
@@ -96,7 +95,7 @@ def test_all_plans_at_once_cost_what_each_costs(segment):
     shelf = [plan.plan for plan in learnable_plans(24.3)]
     prices = Prices(0.7 / SECOND, 0.0015, 1.0 / SECOND, 1.0)
     together = np.empty(len(shelf))
-    costs_of_plans(columns_of(shelf), segment, prices, together)
+    costs_of_plans(np.array(shelf), segment, prices, together)
     assert together.tolist() == [cost_of(plan, segment, prices) for plan in shelf]
 
 

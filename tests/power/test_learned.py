@@ -24,11 +24,16 @@ from selectron.power import (
     simulate,
     web_workload,
 )
-from selectron.power.costs import cost_row
-from selectron.power.grid import SECOND
-from selectron.power.policies.hindsight import NEVER, Segment
-from selectron.power.policies.learned import LearnedController
-from selectron.power.policies.occasions import ACKNOWLEDGED, ANSWERED, UNASKED, Occasions
+from selectron.power.clock import SECOND
+from selectron.power.comparison import cost_row
+from selectron.power.policies.learned import (
+    ACKNOWLEDGED,
+    ANSWERED,
+    UNASKED,
+    LearnedController,
+    Occasions,
+)
+from selectron.power.policies.plan import NEVER, Segment
 from tests.power.radios import walk
 from tests.power.test_ns2 import assert_same, needs_ns2
 from tests.power.traffic import needs_compiler, one_fetch
@@ -108,7 +113,7 @@ def test_every_plan_is_charged_what_it_would_have_cost():
 
     def note(now, arrived):
         learn(now, arrived)
-        segment = Segment(controller.sent_at, controller.segment_start, now, arrived)
+        segment = Segment(controller.player.sent_at, controller.segment_start, now, arrived)
         seen.append(tuple(segment))
         slow = [charged_by_walking(plan, segment, 2.0) for plan in controller.plans]
         assert controller.costs.tolist() == pytest.approx(slow, rel=1e-12)

@@ -18,7 +18,7 @@ from selectron.power import (
     ns2,
     simulate,
 )
-from selectron.power.grid import SECOND
+from selectron.power.clock import SECOND
 from tests.power.ns2_cases import PAGES, RECORD, cases
 from tests.power.traffic import needs_compiler, one_fetch, quick_policies, workloads
 

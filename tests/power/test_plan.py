@@ -3,9 +3,14 @@
 import pytest
 
 from selectron.power import BoundedSlowdown, FixedPlan, simulate, web_workload
-from selectron.power.grid import BEACON, SECOND
-from selectron.power.policies.plan import Plan, PlanController
-from selectron.power.policies.plan_shelf import learnable_plans, longest_sleeps, prior_weight
+from selectron.power.clock import BEACON, SECOND
+from selectron.power.policies.plan import (
+    Plan,
+    PlanController,
+    learnable_plans,
+    longest_sleeps,
+    prior_weight,
+)
 from tests.power.traffic import one_fetch
 
 MS = SECOND // 1000

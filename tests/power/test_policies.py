@@ -19,7 +19,7 @@ from selectron.power import (
     standard_policies,
     web_workload,
 )
-from selectron.power.grid import BEACON, SECOND, beacon_after
+from selectron.power.clock import BEACON, SECOND, beacon_after
 from tests.power.traffic import needs_compiler
 
 MS = 1_000_000

@@ -10,7 +10,7 @@ import pytest
 
 from selectron.power import AdaptivePoller
 from selectron.power.polling import best_fixed_interval, bursts, on_off, poisson, replay
-from selectron.power.polling.ladders import make_ladders
+from selectron.power.polling.poller import make_ladders
 from tests.power.poller_twin import PlainPoller
 
 

@@ -15,7 +15,7 @@ from selectron.power import (
     Workload,
     simulate,
 )
-from selectron.power.grid import SECOND
+from selectron.power.clock import SECOND
 from tests.power.traffic import one_fetch
 
 US = 1e-6

@@ -1,4 +1,4 @@
-"""Relative entropy, in nats: how much dearer it is to expect q where p holds. 0 log 0 = 0."""
+"""Relative entropy in nats: the extra log-loss of expecting q where p holds. 0 log 0 = 0."""
 
 from collections.abc import Sequence
 from math import fsum, inf, log, log1p

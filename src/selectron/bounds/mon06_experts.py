@@ -9,24 +9,25 @@ from collections.abc import Sequence
 from math import exp, fsum, inf, log, pi, sqrt
 
 from selectron.bounds.divergence import bernoulli_divergence, divergence, log_ratio
-from selectron.bounds.ranges import INFINITY, Range, check_in
+from selectron.bounds.ranges import FROM_ONE, INSIDE_UNIT, Ranges, check_in
+from selectron.spec import NOT_NEGATIVE, POSITIVE, Range
 
-_RATE = Range(0, 1, False, False, "it is a rate or a fraction")
-_STEPS = Range(1, INFINITY, False, True, "give the number of steps")
-_RANGES = {
-    "alpha": _RATE,
-    "best_alpha": _RATE,
-    "delta": Range(0, INFINITY, True, True, "it is a price a step, 1 / (2 horizon) at best"),
-    "horizon": _STEPS,
-    "n": Range(1, INFINITY, False, True, "give the number of experts"),
-    "n_alphas": Range(1, INFINITY, False, True, "give the number of switching rates"),
-    "quality": _RATE,
-    "second_derivative": Range(0, INFINITY, False, True, "at a minimum it is not negative"),
-    "variance": Range(0, INFINITY, False, True, "it is that of the switching rate under Q"),
+_UNIT = Range(0, 1)
+_RANGES: Ranges = {
+    "alpha": (_UNIT, "it is a rate or a fraction"),
+    "best_alpha": (_UNIT, "it is a rate or a fraction"),
+    "delta": (POSITIVE, "it is a price a step, 1 / (2 horizon) at best"),
+    "horizon": (FROM_ONE, "give the number of steps"),
+    "n": (FROM_ONE, "give the number of experts"),
+    "n_alphas": (FROM_ONE, "give the number of switching rates"),
+    "quality": (_UNIT, "it is a rate or a fraction"),
+    "second_derivative": (NOT_NEGATIVE, "at a minimum it is not negative"),
+    "variance": (NOT_NEGATIVE, "it is that of the switching rate under Q"),
 }
-_SHARP = _RANGES | {  # where the quality of a minimum inside (0, 1) is asked for
-    "best_alpha": Range(0, 1, True, True, "at the ends a minimum has no quality"),
-    "horizon": Range(2, INFINITY, False, True, "one step leaves no room to switch"),
+_SHARP: Ranges = {  # for theorems about the quality of a minimum inside (0, 1)
+    **_RANGES,
+    "best_alpha": (INSIDE_UNIT, "at the ends a minimum has no quality"),
+    "horizon": (Range(2, inf, high_open=True), "one step leaves no room to switch"),
 }
 
 

@@ -1,79 +1,50 @@
-"""What the arguments of a bound may be: one range a word, the same in every theorem."""
+"""What the arguments of a bound may be: one range for each name, the same in every theorem."""
 
 from collections.abc import Mapping
-from math import isfinite
-from typing import NamedTuple
+from math import inf, isfinite
 
+from selectron.spec import NOT_NEGATIVE, POSITIVE, Range
 
-class Range(NamedTuple):
-    """The interval from `low` to `high`, each end in or out of it, and what to do outside."""
+Ranges = Mapping[str, tuple[Range, str]]  # the range, and what to do with a value outside of it
 
-    low: float
-    high: float
-    open_low: bool
-    open_high: bool
-    remedy: str
+INSIDE_UNIT = Range(0, 1, low_open=True, high_open=True)
+FROM_ONE = Range(1, inf, high_open=True)
 
-    def admits(self, value: float) -> bool:
-        above = value > self.low if self.open_low else value >= self.low
-        below = value < self.high if self.open_high else value <= self.high
-        return isfinite(value) and above and below
-
-    def __str__(self) -> str:
-        left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
-        return f"{left}{self.low:g}, {self.high:g}{right}"
-
-
-INFINITY = float("inf")
-
-
-def _above(low: float, remedy: str) -> Range:
-    return Range(low, INFINITY, True, True, remedy)
-
-
-def _at_least(low: float, remedy: str) -> Range:
-    return Range(low, INFINITY, False, True, remedy)
-
-
-def _inside(low: float, high: float, remedy: str) -> Range:
-    return Range(low, high, True, True, remedy)
-
-
-RANGES = {
-    "a": _above(0, "it is the ridge A starts from; the paper has 1"),
-    "alpha": _inside(0, 1, "1/2 gives the smallest bound on separable data"),
-    "b": _above(0, "max_norm**2 / 2 is the paper's choice for separable data"),
-    "beta": _above(0, "any constant will do, and a larger one asks more"),
-    "c": _inside(0, 1, "dkm09.ADMISSIBLE_C is proven"),
-    "comparator_energy": _at_least(0, "it is uᵀE[A]u for the comparator u"),
-    "comparator_norm": _at_least(0, "give the norm of the comparator u"),
-    "d": _at_least(1, "give the number of features"),
-    "delta": _inside(0, 1, "it is the chance to fail, as 0.05"),
-    "error": _inside(0, 0.5, "it is the error rate to reach, as 0.01"),
-    "hinge": _at_least(0, "sum max(0, target_margin - y u.x) over the rounds"),
-    "hinge_norm": _at_least(0, "it is the 2-norm of the hinge losses"),
-    "log_volume": _at_least(0, "use log_volume_of(eigenvalues=...)"),
-    "margin": _above(0, "Novikoff needs separable data: try ss05.d1_mistakes"),
-    "max_norm": _above(0, "give the largest norm of a row; drop empty rows"),
-    "n_margin_errors": _at_least(0, "count the updates made on a right answer"),
-    "n_updates": _at_least(0, "count the updates made so far"),
-    "norm": _above(0, "a vector of length 0 has no angle"),
-    "p": _at_least(2, "p = 2 is the Perceptron"),
-    "r": _at_least(0, "r = 0 is the Perceptron"),
-    "similarity": Range(0, 1, True, False, "1 is the uniform distribution"),
-    "start_norm": _at_least(0, "0 starts from the zero vector"),
-    "target_margin": _above(0, "the bound holds for every margin: minimise over it"),
+RANGES: Ranges = {
+    "a": (POSITIVE, "it is the ridge A starts from; the paper has 1"),
+    "alpha": (INSIDE_UNIT, "1/2 gives the smallest bound on separable data"),
+    "b": (POSITIVE, "max_norm**2 / 2 is the paper's choice for separable data"),
+    "beta": (POSITIVE, "any constant will do, and a larger one asks more"),
+    "c": (INSIDE_UNIT, "dkm09.ADMISSIBLE_C is proven"),
+    "comparator_energy": (NOT_NEGATIVE, "it is uᵀE[A]u for the comparator u"),
+    "comparator_norm": (NOT_NEGATIVE, "give the norm of the comparator u"),
+    "d": (FROM_ONE, "give the number of features"),
+    "delta": (INSIDE_UNIT, "it is the chance to fail, as 0.05"),
+    "error": (Range(0, 0.5, True, True), "it is the error rate to reach, as 0.01"),
+    "hinge": (NOT_NEGATIVE, "sum max(0, target_margin - y u.x) over the rounds"),
+    "hinge_norm": (NOT_NEGATIVE, "it is the 2-norm of the hinge losses"),
+    "log_volume": (NOT_NEGATIVE, "use log_volume_of(eigenvalues=...)"),
+    "margin": (POSITIVE, "Novikoff needs separable data: try ss05.d1_mistakes"),
+    "max_norm": (POSITIVE, "give the largest norm of a row; drop empty rows"),
+    "n_margin_errors": (NOT_NEGATIVE, "count the updates made on a right answer"),
+    "n_updates": (NOT_NEGATIVE, "count the updates made so far"),
+    "norm": (POSITIVE, "a vector of length 0 has no angle"),
+    "p": (Range(2, inf, high_open=True), "p = 2 is the Perceptron"),
+    "r": (NOT_NEGATIVE, "r = 0 is the Perceptron"),
+    "similarity": (Range(0, 1, low_open=True), "1 is the uniform distribution"),
+    "start_norm": (NOT_NEGATIVE, "0 starts from the zero vector"),
+    "target_margin": (POSITIVE, "the bound holds for every margin: minimise over it"),
 }
 
 
 def check(**values: float) -> None:
-    """Refuse the first value that is outside the range of its word."""
+    """Refuse the first value that is outside the range of its name."""
     check_in(RANGES, **values)
 
 
-def check_in(ranges: Mapping[str, Range], **values: float) -> None:
-    """Do as `check` by another paper's table, where the same letter is another thing."""
+def check_in(ranges: Ranges, **values: float) -> None:
+    """Do as `check` does, by the table of another paper, where a letter has another meaning."""
     for name, value in values.items():
-        allowed = ranges[name]
-        if not allowed.admits(value):
-            raise ValueError(f"{name} must be in {allowed}, got {value!r}; {allowed.remedy}")
+        allowed, remedy = ranges[name]
+        if not (isfinite(value) and allowed.holds(value)):
+            raise ValueError(f"{name} must be in {allowed}, got {value!r}; {remedy}")

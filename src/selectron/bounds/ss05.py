@@ -81,9 +81,8 @@ def d2_mistakes_refined(
     ... )
     22.2
     """
-    first = d2_mistakes(max_norm=max_norm, target_margin=target_margin, hinge_norm=hinge_norm, r=r)
-    check(n_margin_errors=n_margin_errors)
-    return first - n_margin_errors * margin_error_discount(r=r, target_margin=target_margin)
+    bound = d2_mistakes(max_norm=max_norm, target_margin=target_margin, hinge_norm=hinge_norm, r=r)
+    return bound - _discount(n_margin_errors, r, target_margin)
 
 
 def d1_mistakes_refined(
@@ -100,9 +99,13 @@ def d1_mistakes_refined(
     ... )
     13.2
     """
-    first = d1_mistakes(max_norm=max_norm, target_margin=target_margin, hinge=hinge, r=r)
+    bound = d1_mistakes(max_norm=max_norm, target_margin=target_margin, hinge=hinge, r=r)
+    return bound - _discount(n_margin_errors, r, target_margin)
+
+
+def _discount(n_margin_errors: float, r: float, target_margin: float) -> float:
     check(n_margin_errors=n_margin_errors)
-    return first - n_margin_errors * margin_error_discount(r=r, target_margin=target_margin)
+    return n_margin_errors * margin_error_discount(r=r, target_margin=target_margin)
 
 
 def margin_error_discount(*, r: float, target_margin: float) -> float:

@@ -52,7 +52,10 @@ class StreamClassifier:
     """A classifier that learns from a stream, predicts at once, and asks for some labels."""
 
     MANY_CLASSES: ClassVar[bool] = True
+    explore: float | None = None  # the least odds of a question
     window: int | None = None  # rounds that the estimate of late looks back on
+    stop_when: str | None = None
+    kernel: Any = None
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None

@@ -3,28 +3,22 @@
 import inspect
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from types import ModuleType
-from typing import Any
 
 from selectron import bounds
-from selectron.cli.output import check_outputs, write_json
+from selectron.cli.output import check_outputs, tell
+
+Theorem = Callable[..., float | tuple[float, ...]]
 
 
-def theorems() -> dict[str, Callable[..., Any]]:
+def theorems() -> dict[str, Theorem]:
     """Return every bound by paper and name: `cbgz06.perceptron_mistakes`."""
+    papers = {paper: getattr(bounds, paper) for paper in bounds.__all__}
     return {
         f"{paper}.{name}": function
-        for paper in bounds.__all__
-        for name, function in _functions(getattr(bounds, paper))
-    }
-
-
-def _functions(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
-    return [
-        (name, function)
+        for paper, module in papers.items()
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
-    ]
+    }
 
 
 def add_bound(parser: ArgumentParser) -> None:
@@ -38,30 +32,27 @@ def bound(options: Namespace) -> int:
     check_outputs(options)
     known = theorems()
     if options.list or options.theorem is None:
-        return _tell_all(known, options.json)
+        names = {name: list(inspect.signature(found).parameters) for name, found in known.items()}
+        lines = [
+            f"{name}({', '.join(names[name])})\n    {_first_line(found)}"
+            for name, found in known.items()
+        ]
+        return tell(options, "\n".join(lines), names)
     if options.theorem not in known:
         raise ValueError(f"unknown theorem {options.theorem!r}; selectron bound --list names them")
-    function = known[options.theorem]
-    arguments = _arguments(function, options.values)
-    value = function(**arguments)
-    if options.json != "-":
-        print(f"{_first_line(function)}\n{options.theorem} = {_shown(value)}")
-    write_json({"theorem": options.theorem, "arguments": arguments, "value": value}, options.json)
-    return 0
+    theorem = known[options.theorem]
+    arguments = _arguments(theorem, options.values)
+    value = theorem(**arguments)
+    parts = value if isinstance(value, tuple) else (value,)
+    shown = ", ".join(f"{part:,.6g}" for part in parts)
+    text = f"{_first_line(theorem)}\n{options.theorem} = {shown}"
+    facts = {"theorem": options.theorem, "arguments": arguments, "value": value}
+    return tell(options, text, facts)
 
 
-def _tell_all(known: dict[str, Callable[..., Any]], target: str | None) -> int:
-    names = {name: list(inspect.signature(function).parameters) for name, function in known.items()}
-    if target != "-":
-        for name, function in known.items():
-            print(f"{name}({', '.join(names[name])})\n    {_first_line(function)}")
-    write_json(names, target)
-    return 0
-
-
-def _arguments(function: Callable[..., Any], given: list[str]) -> dict[str, Any]:
-    names = inspect.signature(function).parameters
-    arguments: dict[str, Any] = {}
+def _arguments(theorem: Theorem, given: list[str]) -> dict[str, float | list[float]]:
+    names = inspect.signature(theorem).parameters
+    arguments: dict[str, float | list[float]] = {}
     for assignment in given:
         name, _, text = assignment.partition("=")
         if name not in names:
@@ -73,22 +64,13 @@ def _arguments(function: Callable[..., Any], given: list[str]) -> dict[str, Any]
         is_list = "Sequence" in str(names[name].annotation)
         if not is_list and len(numbers) > 1:
             raise ValueError(f"{name} takes one number, got {text}")
-        arguments[name] = numbers if is_list else _whole(numbers[0])
+        whole = int(numbers[0]) if numbers[0].is_integer() else numbers[0]
+        arguments[name] = numbers if is_list else whole
     missing = [n for n, p in names.items() if p.default is p.empty and n not in arguments]
     if missing:
         raise ValueError(f"missing {', '.join(missing)}: pass them as name=value")
     return arguments
 
 
-def _whole(number: float) -> float:
-    return int(number) if number.is_integer() else number
-
-
-def _first_line(function: Callable[..., Any]) -> str:
-    return (inspect.getdoc(function) or "").partition("\n")[0]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return ", ".join(_shown(part) for part in value)
-    return f"{value:,.6g}"
+def _first_line(theorem: Theorem) -> str:
+    return (inspect.getdoc(theorem) or "").partition("\n")[0]

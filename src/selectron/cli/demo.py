@@ -5,8 +5,8 @@ from argparse import ArgumentParser, Namespace
 import numpy as np
 
 from selectron import SelectiveClassifier
-from selectron.cli.output import check_outputs, progress, table, write_json
-from selectron.cli.report import HEAD, Result, control_of, judge
+from selectron.cli.output import check_outputs, progress, tell
+from selectron.cli.report import Result, control_of, judge, results_table
 from selectron.cli.rules import learner_of
 from selectron.streams import Stream
 
@@ -24,28 +24,24 @@ def add_demo(parser: ArgumentParser) -> None:
 
 def demo(options: Namespace) -> int:
     check_outputs(options)
-    results = []
     with progress(len(SEEDS) * (len(PAIRS) + 1) * LEARNT, "rows") as bar:
 
         def judged(name: str, learner: SelectiveClassifier) -> Result:
             return judge(name, learner, _digits, SEEDS, bar.update, curves=True)
 
-        for text in PAIRS:
-            results.append(judged(text, learner_of(text)))
+        results = [judged(text, learner_of(text)) for text in PAIRS]
         random = control_of(results[0], learner_of("default"))
         results.append(judged("default, at random", random))
     from selectron.evaluate import plot_curves
 
     plot_curves({result.name: result.trace for result in results}, options.plot, title=NAME)
-    if options.json != "-":
-        n, d = results[0].rounds, results[0].learner.n_features_in_
-        print(f"{NAME}: {n:,} rows of {d} features, {len(SEEDS)} orders\n")
-        print(table(HEAD, [result.row() for result in results]))
-        print(f"\n{results[1].name}: {results[1].certificate}")
-        print(f"plot: {options.plot}")
-    if options.json:
-        write_json({"data": NAME, "results": [r.as_json() for r in results]}, options.json)
-    return 0
+    n, d = results[0].rounds, results[0].learner.n_features_in_
+    text = (
+        f"{NAME}: {n:,} rows of {d} features, {len(SEEDS)} orders\n\n{results_table(results)}\n\n"
+        f"{results[1].name}: {results[1].certificate}\nplot: {options.plot}"
+    )
+    shown = results if options.json else []  # each certificate takes a while
+    return tell(options, text, {"data": NAME, "results": [result.as_json() for result in shown]})
 
 
 def _digits(seed: int) -> Stream:

@@ -2,19 +2,17 @@
 
 import sys
 import warnings
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from selectron import __version__
 
 
 class Command(NamedTuple):
-    """A command: the module that has it, its two functions there, and its help."""
+    """A command: its function, as ``module:function``, its help, and examples."""
 
-    module: str
-    options: str
     action: str
     help: str
     examples: list[str]
@@ -22,16 +20,12 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "demo": Command(
-        "demo",
-        "add_demo",
-        "demo",
+        "demo:demo",
         "run the main job on a data set that ships along",
         ["selectron demo", "selectron demo --plot demo.svg --json demo.json"],
     ),
     "run": Command(
-        "run",
-        "add_run",
-        "run",
+        "run:run",
         "run one learner over a file of rows",
         [
             "selectron run letters.csv --positive A --shuffle --test 0.2",
@@ -41,9 +35,7 @@ COMMANDS = {
         ],
     ),
     "compare": Command(
-        "run",
-        "add_compare",
-        "compare",
+        "run:compare",
         "compare learners with each other and with labels asked at random",
         [
             "selectron compare letters.csv default perceptron+margin:b=0.1 --positive A",
@@ -52,9 +44,7 @@ COMMANDS = {
         ],
     ),
     "bound": Command(
-        "bound",
-        "add_bound",
-        "bound",
+        "bound:bound",
         "evaluate a theorem",
         [
             "selectron bound --list",
@@ -64,16 +54,12 @@ COMMANDS = {
         ],
     ),
     "inspect": Command(
-        "inspect_file",
-        "add_inspect",
-        "inspect_file",
+        "inspect_file:inspect_file",
         "describe a saved learner, tracker or experts",
         ["selectron inspect model.selectron"],
     ),
     "power": Command(
-        "power",
-        "add_power",
-        "power",
+        "power:power",
         "simulate 802.11 power saving: one policy, or all of them compared",
         [
             "selectron power compare --pages 100 --seed 1 --json power.json",
@@ -83,9 +69,7 @@ COMMANDS = {
         ],
     ),
     "reproduce": Command(
-        "reproduce",
-        "add_reproduce",
-        "reproduce",
+        "reproduce:reproduce",
         "make a table or figure of the papers again",
         ["selectron reproduce --list", "selectron reproduce dkm09-labels --plot dkm.png"],
     ),
@@ -111,28 +95,26 @@ def _run(arguments: Sequence[str] | None) -> int:
         options = _parser(arguments).parse_args(arguments)
         return int(options.action(options))
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        return _fail("interrupted", 130)
     except BrokenPipeError:
         return 141
     except ImportError as error:
         missing = error.name or str(error)
-        print(f"selectron: {missing} is not installed: pip install 'selectron[plot,tables]'",
-              file=sys.stderr)  # fmt: skip
-        return 2
+        return _fail(f"selectron: {missing} is not installed: pip install 'selectron[plot,tables]'")
     except ArithmeticError:
-        print("selectron: a number is too large or too small to compute with", file=sys.stderr)
-        return 2
+        return _fail("selectron: a number is too large or too small to compute with")
     except (ValueError, TypeError, OSError) as error:
-        print(f"selectron: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        return _fail(f"selectron: {' '.join(str(error).split())}")
 
 
-def _note(message: Warning | str, *details: Any) -> None:
-    print(f"selectron: note: {message}", file=sys.stderr)
+def _fail(message: str, code: int = 2) -> int:
+    print(message, file=sys.stderr)
+    return code
 
 
 def _in_one_line(told: set[str]) -> Callable[..., None]:
+    """Return a way to show a warning: one line, once."""
+
     def show(message: Warning | str, *place: object) -> None:
         text = " ".join(str(message).split())
         if text not in told:
@@ -158,14 +140,9 @@ def _parser(arguments: Sequence[str] | None) -> ArgumentParser:
             epilog="\n  ".join(["examples:", *command.examples]),
             formatter_class=RawDescriptionHelpFormatter,
         )
-        if name in given:  # the others' modules are not worth their loading time
-            _fill(sub, command)
+        if name in given:  # only this command's module is worth its loading time
+            module, _, action = command.action.partition(":")
+            loaded = import_module(f"selectron.cli.{module}")
+            getattr(loaded, f"add_{name}")(sub)
+            sub.set_defaults(action=getattr(loaded, action))
     return parser
-
-
-def _fill(sub: ArgumentParser, command: Command) -> None:
-    module = import_module(f"selectron.cli.{command.module}")
-    add_options: Callable[[ArgumentParser], None] = getattr(module, command.options)
-    action: Callable[[Namespace], int] = getattr(module, command.action)
-    add_options(sub)
-    sub.set_defaults(action=action)

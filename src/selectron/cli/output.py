@@ -1,22 +1,25 @@
-"""Tables for people, JSON for programs, and a bar while there is something to wait for."""
+"""Output of the commands: tables for people, JSON for programs, a bar while one waits."""
 
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 MANY = 10_000  # from here on a bar counts in thousands and millions
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Lay out columns: text to the left, numbers to the right."""
-    cells = [[_text(cell) for cell in row] for row in rows]
+    cells = [[text_of(cell) for cell in row] for row in rows]
     widths = [max(len(line[k]) for line in [list(head), *cells]) for k in range(len(head))]
     numeric = [all(_is_number(row[k]) for row in cells) for k in range(len(head))]
 
@@ -27,6 +30,28 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
         ).rstrip()
 
     return "\n".join([line(head), "  ".join("-" * w for w in widths), *map(line, cells)])
+
+
+def facts_table(facts: Mapping[str, object]) -> str:
+    """Lay out one fact a line: its name, then its value."""
+    width = max(map(len, facts))
+    shown = {name: text_of(value, thousands="") for name, value in facts.items()}
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in shown.items())
+
+
+def text_of(value: object, *, thousands: str = ",") -> str:
+    """Write a value for people: four digits of a float, a whole number in full, - for None."""
+    if value is None:
+        return "-"
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return f"{value:{thousands}}"
+    return str(value)
+
+
+def _is_number(text: str) -> bool:
+    return text == "-" or text.strip("+-±%x").replace(",", "")[:1].isdigit()
 
 
 def check_outputs(options: Namespace) -> None:
@@ -56,7 +81,20 @@ def _check_file(name: str, target: str) -> None:
         raise ValueError(f"--{name} {target} is a folder: name a file in it")
 
 
-def write_json(result: Any, target: str | None) -> None:
+def tell(options: Namespace, text: str, facts: object) -> int:
+    """Print the text, unless standard output is for JSON, and write the facts as JSON."""
+    if options.json != "-":
+        print(text)
+    write_json(facts, options.json)
+    return 0
+
+
+def with_plot(text: str, options: Namespace) -> str:
+    """Add a line that says where the plot is, if there is one."""
+    return f"{text}\n\nplot: {options.plot}" if options.plot else text
+
+
+def write_json(result: object, target: str | None) -> None:
     """Write the result to a file, whole or not at all, or to standard output for '-'."""
     if target is None:
         return
@@ -76,8 +114,14 @@ def write_json(result: Any, target: str | None) -> None:
         beside.unlink(missing_ok=True)
 
 
-def progress(total: int, what: str) -> Any:
-    """Return a bar on a terminal, and none in a pipe."""
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return str(value)
+
+
+def progress(total: int, what: str) -> "tqdm":
+    """Return a bar on a terminal, and a silent one in a pipe."""
     from tqdm import tqdm
 
     return tqdm(
@@ -88,25 +132,3 @@ def progress(total: int, what: str) -> Any:
         leave=False,
         unit_scale=total >= MANY,
     )
-
-
-def _text(cell: Any) -> str:
-    if cell is None:
-        return "-"
-    if isinstance(cell, float | np.floating):
-        return f"{cell:.4g}"
-    if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
-        return f"{cell:,}"
-    return str(cell)
-
-
-def _is_number(text: str) -> bool:
-    return text == "-" or text.strip("+-±%x").replace(",", "")[:1].isdigit()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return str(value)

@@ -1,28 +1,32 @@
 """`selectron power`: 802.11 power saving, one policy or all of them side by side."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from selectron.cli.output import check_outputs, progress, write_json
-from selectron.cli.power_options import (
-    EVERYTHING,
-    LEARNED,
-    MAX_SLEEP,
-    PAGES,
-    REGIMES,
-    check_options,
-    policies,
-    workload,
-)
-from selectron.cli.power_tables import cost_table, slowdown_table
+from selectron.cli.output import check_outputs, facts_table, progress, table, tell, with_plot
 from selectron.evaluate.plots import write_figure
-from selectron.power import AlwaysOn, compare, simulate
-from selectron.power.costs import cost_rows, costs_as_dicts
-from selectron.power.front import delay_panels, draw_fronts, slowdown_panels
-from selectron.power.plots import sleep_times
+from selectron.power import (
+    AlwaysOn,
+    Comparison,
+    Learned,
+    Policy,
+    Workload,
+    changing_workload,
+    compare,
+    mismatches,
+    named_policy,
+    simulate,
+    standard_policies,
+    web_workload,
+)
+from selectron.power.comparison import cost_rows, costs_as_dicts
+from selectron.power.plots import delay_panels, draw_fronts, sleep_times, slowdown_panels
 
+LEARNED = "learned"
+EVERYTHING = [*(policy.name for policy in standard_policies()), LEARNED]
 LAMBDAS = (0.5, 1.0, 2.0)
+PAGES, REGIMES, MAX_SLEEP = 100, 12, 1.2
 
 
 def add_power(parser: ArgumentParser) -> None:
@@ -71,7 +75,7 @@ def simulate_one(options: Namespace) -> int:
         bar.update(1)
         run = simulate(policy, traffic, diary=options.plot is not None)
         bar.update(1)
-    facts: dict[str, Any] = {
+    facts = {
         "policy": run.policy,
         "traffic": options.traffic,
         "seed": options.seed,
@@ -87,13 +91,7 @@ def simulate_one(options: Namespace) -> int:
     }
     if options.plot:
         write_figure(sleep_times([run], (0.0, min(120.0, run.duration_s))), Path(options.plot))
-    if options.json != "-":
-        width = max(map(len, facts))
-        for name, value in facts.items():
-            print(f"{name.ljust(width)}  {f'{value:.4g}' if isinstance(value, float) else value}")
-        tell_plot(options)
-    write_json(facts, options.json)
-    return 0
+    return tell(options, with_plot(facts_table(facts), options), facts)
 
 
 def compare_all(options: Namespace) -> int:
@@ -105,22 +103,90 @@ def compare_all(options: Namespace) -> int:
     running = {policy.name for policy in wanted} | {"none", "static"}
     with progress(len(running) * len(workloads), "runs") as bar:
         comparison = compare(wanted, workloads=workloads, progress=lambda *_: bar.update(1))
+    web = options.traffic == "web"
     if options.plot:
-        panels = slowdown_panels if options.traffic == "web" else delay_panels
+        panels = slowdown_panels if web else delay_panels
         write_figure(draw_fronts(panels(comparison)), Path(options.plot))
-    if options.json != "-":
-        print(f"{options.traffic} traffic, seeds {', '.join(map(str, seeds))}\n")
-        print(slowdown_table(comparison) if options.traffic == "web"
-              else cost_table(comparison, lambdas))  # fmt: skip
-        tell_plot(options)
+    shown = slowdown_table(comparison) if web else cost_table(comparison, lambdas)
     costs = costs_as_dicts(cost_rows(comparison, lambdas), lambdas)
+    rows = [asdict(row) | more for row, more in zip(comparison.rows(), costs, strict=True)]
     facts = {"traffic": options.traffic, "seeds": list(seeds), **comparison.to_dict()}
-    for row, more in zip(facts["policies"], costs, strict=True):
-        row |= more
-    write_json(facts, options.json)
-    return 0
+    head = f"{options.traffic} traffic, seeds {', '.join(map(str, seeds))}\n\n"
+    return tell(options, with_plot(head + shown, options), facts | {"policies": rows})
 
 
-def tell_plot(options: Namespace) -> None:
-    if options.plot:
-        print(f"\nplot: {options.plot}")
+def slowdown_table(comparison: Comparison) -> str:
+    head = ("policy", "J/page", "beacons J", "latency s", "slowdown", "worst page", "J/static")
+    rows = [
+        (r.policy, r.energy_j_per_page, r.beacon_j_per_page, r.latency_s, r.slowdown, r.worst_page,
+         r.energy_vs_static)
+        for r in comparison.rows()
+    ]  # fmt: skip
+    return "\n".join([table(head, rows), "", *mismatches(comparison)]).rstrip()
+
+
+def cost_table(comparison: Comparison, lambdas: list[float]) -> str:
+    head = ["policy", "J/static", "delay s", "longest s"]
+    head += [f"J/h at {lambda_:g}" for lambda_ in lambdas]
+    rows = [
+        (r.policy, r.energy_vs_static, r.delay_s, r.longest_delay_s, *r.cost_per_hour)
+        for r in cost_rows(comparison, lambdas)
+    ]
+    return f"{table(head, rows)}\n\nJ/h at λ: Joules + λ x seconds of delay, an hour"
+
+
+def check_options(options: Namespace, names: list[str]) -> None:
+    """Refuse options that cannot be run, and options that would have no effect."""
+    if options.runs < 1:
+        raise ValueError(f"--runs must be at least 1, got {options.runs}")
+    for name in names:
+        if name not in EVERYTHING:
+            raise ValueError(f"--policy {name!r}: choose among {', '.join(EVERYTHING)}")
+    check_lambdas(options.lambdas or [])
+    if options.traffic == "web" and options.regimes is not None:
+        raise ValueError(f"--regimes {options.regimes} is for --traffic changing; web has --pages")
+    if options.traffic == "changing" and options.pages is not None:
+        raise ValueError(f"--pages {options.pages} is for --traffic web; changing has --regimes")
+    refuse_repetitions("--policy", names)
+    if LEARNED not in names:
+        refuse_options_of_learned(options, names)
+
+
+def check_lambdas(lambdas: list[float]) -> None:
+    for value in lambdas:
+        if not 0 < value < float("inf"):
+            raise ValueError(f"--lambda {value:g}: give Joules a second, finite and > 0")
+    refuse_repetitions("--lambda", [f"{value:g}" for value in lambdas])
+
+
+def refuse_repetitions(option: str, given: list[str]) -> None:
+    for word in given:
+        if given.count(word) > 1:
+            raise ValueError(f"{option} {word} is there twice: give each once")
+
+
+def refuse_options_of_learned(options: Namespace, names: list[str]) -> None:
+    why = f"is for --policy {LEARNED}, which is not among {', '.join(names)}"
+    if options.max_sleep is not None:
+        raise ValueError(f"--max-sleep {options.max_sleep:g} {why}")
+    priced = options.task == "compare" and (options.traffic == "changing" or options.json)
+    if options.lambdas and not priced:
+        raise ValueError(f"--lambda {options.lambdas[0]:g} {why}")
+
+
+def workload(options: Namespace, seed: int) -> Workload:
+    if options.traffic == "web":
+        return web_workload(PAGES if options.pages is None else options.pages, seed)
+    return changing_workload(REGIMES if options.regimes is None else options.regimes, seed)
+
+
+def policies(options: Namespace, names: list[str], lambdas: list[float]) -> list[Policy]:
+    """Find the policies by their names; learned becomes one policy for every λ."""
+    found: list[Policy] = []
+    max_sleep = MAX_SLEEP if options.max_sleep is None else options.max_sleep
+    for name in names:
+        if name == LEARNED:
+            found += [Learned(lambda_, max_sleep) for lambda_ in lambdas]
+        else:
+            found.append(named_policy(name))
+    return found

@@ -1,9 +1,8 @@
 """Runs of a learner over seeds, as numbers for a table, JSON and a plot."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from selectron.streams import Stream
 
 HEAD = ("learner", "labels", "of the rows", "mistakes", "stream error", "test error", "updates")
 
-WIDEST_TABLE = 20  # classes; of more, the confusion is in the JSON only
+WIDEST_TABLE = 20  # classes; the confusion of more classes is in the JSON only
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Result:
     trace: Trace
     learner: StreamClassifier
 
-    def row(self) -> list[Any]:
+    def row(self) -> list[object]:
         return [
             self.name,
             _spread(self.labels, 0),
@@ -43,7 +42,7 @@ class Result:
             _spread(self.updates, 0),
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "learner": self.name,
             "rounds": self.rounds,
@@ -60,23 +59,28 @@ class Result:
     def many(self) -> bool:
         return len(self.learner.classes_) > 2
 
-    def by_class(self) -> dict[str, Any]:
-        """Return who was taken for whom in the stream of the first seed."""
+    def by_class(self) -> dict[str, object]:
+        """Return how often each class was predicted as each, in the stream of the first seed."""
         return {
-            "classes": [str(label) for label in self.trace.learner.classes_],
+            "classes": self.classes,
             "confusion": self.trace.confusion.tolist(),
             "recall": self.trace.recalls.tolist(),
         }
 
+    @property
+    def classes(self) -> list[str]:
+        return [str(label) for label in self.trace.learner.classes_]
+
     def confusion_table(self) -> str:
-        """Lay out the confusion matrix: a line a class, with its recall."""
-        facts = self.by_class()
-        lines = zip(facts["classes"], facts["confusion"], facts["recall"], strict=True)
-        if len(facts["classes"]) > WIDEST_TABLE:
-            rows = [(name, sum(counts), f"{share:.3f}") for name, counts, share in lines]
+        """Lay out the confusion matrix: a line for each class, with its recall."""
+        counts = self.trace.confusion.tolist()
+        recalls = [f"{share:.3f}" for share in self.trace.recalls]
+        lines = zip(self.classes, counts, recalls, strict=True)
+        if len(counts) > WIDEST_TABLE:
+            rows = [(name, sum(row), recall) for name, row, recall in lines]
             return table(("class", "rows", "recall"), rows)
-        head = ("class", *(f"as {name}" for name in facts["classes"]), "recall")
-        return table(head, [(name, *counts, f"{share:.3f}") for name, counts, share in lines])
+        head = ("class", *(f"as {name}" for name in self.classes), "recall")
+        return table(head, [(name, *row, recall) for name, row, recall in lines])
 
     @property
     def rate(self) -> float:
@@ -84,14 +88,18 @@ class Result:
 
     @property
     def readout(self) -> str | None:
-        """What the learner of the last seed says of its own error, if it was told to explore."""
+        """What the learner of the last seed says about its own error, if its options ask for it."""
         explores = self.learner.explore is not None or self.learner.stop_when is not None
         return self.learner.readout() if explores else None
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Of the first seed: finding its comparator takes a while."""
+        """The certificate of the first seed; finding its comparator takes a while."""
         return self.trace.certificate()
+
+
+def results_table(results: Sequence[Result]) -> str:
+    return table(HEAD, [result.row() for result in results])
 
 
 def judge(
@@ -99,18 +107,18 @@ def judge(
     learner: StreamClassifier,
     stream_of: Callable[[int], Stream],
     seeds: range,
-    tick: Callable[[int], Any],
+    tick: Callable[[int], object],
     *,
     curves: bool = False,
 ) -> Result:
-    """Run the learner once a seed; the test error is taken at the end, or along the way."""
+    """Run the learner once for each seed; with `curves`, test after every update too."""
     labels, mistakes, updates, errors = [], [], [], []
     first = None
     for seed in seeds:
         stream = stream_of(seed)
         test = stream.test if curves else None
         trace = progressive(learner, stream.X, stream.y, seed=seed, test=test, tick=tick)
-        if first is None:  # the others are let go: each of them holds its rows
+        if first is None:  # the other traces are dropped: each holds its rows
             first = trace
         labels.append(trace.n_asked)
         mistakes.append(trace.n_mistakes)
@@ -133,6 +141,6 @@ def control_of(result: Result, learner: SelectiveClassifier) -> SelectiveClassif
     return SelectiveClassifier(**params)
 
 
-def _spread(values: list[Any], digits: int) -> str:
+def _spread(values: Sequence[float], digits: int) -> str:
     mean = f"{np.mean(values):,.{digits}f}"
     return mean if len(values) == 1 else f"{mean} ±{np.std(values):,.{digits}f}"

@@ -1,37 +1,63 @@
 """`selectron run` and `selectron compare`: learners over a stream from a file."""
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from selectron.cli.data import add_data_options, arranged, n_learnt, read
-from selectron.cli.kernel import add_kernel_options, kernel_of
-from selectron.cli.output import check_outputs, progress, table, write_json
-from selectron.cli.report import HEAD, Result, control_of, judge
+import numpy as np
+
+from selectron.cli.output import check_outputs, progress, tell, with_plot
+from selectron.cli.report import Result, control_of, judge, results_table
 from selectron.cli.rules import EXAMPLES, learner_of
+from selectron.kernels.choice import NAMES, REMOVALS, KernelChoice
+from selectron.streams import Stream, read_stream, two_classes
 
-HONEST = "explore", "window", "stop_when"
+if TYPE_CHECKING:
+    from selectron import SelectiveClassifier
+
+FORMATS = "npz, svmlight (.svm, .svm.gz), CSV or Parquet"
+OF_THE_ESTIMATE = "explore", "window", "stop_when"
 
 
 def add_run(parser: ArgumentParser) -> None:
-    add_data_options(parser)
+    _add_data_options(parser)
     parser.add_argument("--rules", default="default", help=f"update+query: {EXAMPLES}")
     parser.add_argument("--save", metavar="FILE", help="write the learner of the last seed")
-    _add_common(parser)
+    _add_common_options(parser)
 
 
 def add_compare(parser: ArgumentParser) -> None:
-    add_data_options(parser)
+    _add_data_options(parser)
     parser.add_argument("rules", nargs="+", help=f"several of: {EXAMPLES}")
     parser.add_argument("--no-control", action="store_true",
                         help="leave out the same updates with labels asked at random")  # fmt: skip
-    _add_common(parser)
+    _add_common_options(parser)
 
 
-def _add_common(parser: ArgumentParser) -> None:
+def _add_data_options(parser: ArgumentParser) -> None:
+    parser.add_argument("data", help=f"rows with labels: {FORMATS}")
+    parser.add_argument("--target", help="column or array of the labels")
+    parser.add_argument("--positive", metavar="A,B",
+                        help="classes of the positive side [each class for itself]")  # fmt: skip
+    parser.add_argument("--negative", metavar="C", help="classes of the negative side [all others]")
+    parser.add_argument("--unit-norm", action="store_true", help="scale every row to length one")
+    parser.add_argument("--shuffle", action="store_true", help="shuffle the rows, anew each seed")
+    parser.add_argument("--limit", type=int, metavar="N", help="use the first N rows only")
+    parser.add_argument("--test", type=float, default=0.0, metavar="SHARE",
+                        help="keep this share of the rows apart to test on")  # fmt: skip
+
+
+def _add_common_options(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run N times [1]")
     parser.add_argument("--seed", type=int, default=0, help="the first seed [0]")
     parser.add_argument("--intercept", action="store_true", help="learn a constant too")
-    add_kernel_options(parser)
+    parser.add_argument("--kernel", choices=NAMES, help="learn from support vectors")
+    parser.add_argument("--degree", type=int, default=3, help="of the poly kernel [3]")
+    parser.add_argument("--gamma", default="scale", help="a number, scale or auto [scale]")
+    parser.add_argument("--coef0", type=float, default=0.0, help="of the poly kernel [0]")
+    parser.add_argument("--budget", type=int, metavar="N", help="keep N support vectors at most")
+    parser.add_argument("--removal", choices=REMOVALS, default=REMOVALS[0],
+                        help="what makes room when they are N [random]")  # fmt: skip
     parser.add_argument("--explore", type=float, metavar="P",
                         help="least odds of a question: the error is then estimated")  # fmt: skip
     parser.add_argument("--window", type=int, metavar="N",
@@ -57,24 +83,21 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
     if options.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     check_outputs(options)
-    settings = kernel_of(options) | {"fit_intercept": options.intercept}
-    settings |= {name: getattr(options, name, None) for name in HONEST}
+    settings = _kernel_settings(options) | {"fit_intercept": options.intercept}
+    settings |= {name: getattr(options, name) for name in OF_THE_ESTIMATE}
     learners = {text: learner_of(text, **settings) for text in rules}
-    stream = read(options)
+    stream = _read(options)
     seeds = range(options.seed, options.seed + options.seeds)
     results: list[Result] = []
     n_runs = len(learners) * len(seeds) * (1 + control)
-    with progress(n_runs * n_learnt(stream, options), "rows") as bar:
+    with progress(n_runs * _n_learnt(stream, options), "rows") as bar:
 
-        def judged(name: str, learner: Any) -> Result:
-            return judge(
-                name,
-                learner,
-                lambda seed: arranged(stream, options, seed),
-                seeds,
-                bar.update,
-                curves=options.plot is not None,
-            )
+        def judged(name: str, learner: "SelectiveClassifier") -> Result:
+            curves = options.plot is not None
+            return judge(name, learner, arranged, seeds, bar.update, curves=curves)
+
+        def arranged(seed: int) -> Stream:
+            return _arranged(stream, options, seed)
 
         for text, learner in learners.items():
             results.append(judged(text, learner))
@@ -85,32 +108,78 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
 
 
 def _tell(options: Namespace, name: str, results: list[Result]) -> int:
-    quiet = options.json == "-"
-    n, d = results[0].rounds, results[0].learner.n_features_in_
-    if not quiet:
-        print(f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)\n")
-        _print(results)
     if options.plot:
         from selectron.evaluate import plot_curves
 
-        traces = {result.name: result.trace for result in results}
-        plot_curves(traces, options.plot, title=name)
-        if not quiet:
-            print(f"\nplot: {options.plot}")
-    if options.json:
-        seeds = list(range(options.seed, options.seed + options.seeds))
-        facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
-        write_json(facts | {"results": [result.as_json() for result in results]}, options.json)
-    return 0
+        plot_curves({result.name: result.trace for result in results}, options.plot, title=name)
+    n, d = results[0].rounds, results[0].learner.n_features_in_
+    head = f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)"
+    certified = [
+        f"{result.name}: {result.certificate}" + (f"\n\n{result.readout}" if result.readout else "")
+        for result in results
+    ]
+    confusions = [
+        f"{result.name}, first seed:\n{result.confusion_table()}"
+        for result in results
+        if result.many
+    ]
+    text = "\n\n".join([head, "\n".join([results_table(results), "", *certified]), *confusions])
+    seeds = list(range(options.seed, options.seed + options.seeds))
+    facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
+    facts["results"] = [result.as_json() for result in results]
+    return tell(options, with_plot(text, options), facts)
 
 
-def _print(results: list[Result]) -> None:
-    print(table(HEAD, [result.row() for result in results]))
-    for result in results:
-        print(f"\n{result.name}: {result.certificate}", end="")
-        if result.readout:
-            print(f"\n\n{result.readout}", end="")
-    print()
-    for result in results:
-        if result.many:
-            print(f"\n{result.name}, first seed:\n{result.confusion_table()}")
+def _kernel_settings(options: Namespace) -> dict[str, object]:
+    """Return the kernel parameters of a learner, checked before any data are read."""
+    if options.kernel is None:
+        if options.budget is not None:
+            raise ValueError("--budget is for learners with a kernel: name one by --kernel")
+        return {}
+    names = ("kernel", "degree", "gamma", "coef0", "budget", "removal")
+    settings = {name: getattr(options, name) for name in names}
+    with suppress(ValueError):  # scale, auto, or a word that KernelChoice refuses
+        settings["gamma"] = float(options.gamma)
+    KernelChoice(**settings)
+    return settings
+
+
+def _read(options: Namespace) -> Stream:
+    """Read the whole stream and choose its classes."""
+    if options.limit is not None and options.limit < 1:
+        raise ValueError(f"--limit must be at least 1, got {options.limit}")
+    if not 0.0 <= options.test < 1.0:
+        raise ValueError(f"--test must lie in [0, 1), got {options.test}")
+    sides = (text.split(",") if text else None for text in (options.positive, options.negative))
+    stream = two_classes(read_stream(options.data, options.target), *sides)
+    if stream.X.shape[0] != len(stream.y):
+        raise ValueError(f"{options.data}: {stream.X.shape[0]} rows but {len(stream.y)} labels")
+    if not options.unit_norm:
+        return stream
+    from sklearn.preprocessing import normalize
+
+    test = None if stream.test is None else (normalize(stream.test[0]), stream.test[1])
+    return stream._replace(X=normalize(stream.X), test=test)
+
+
+def _n_learnt(stream: Stream, options: Namespace) -> int:
+    """Return how many rows are left to learn from."""
+    n: int = min(len(stream.y), options.limit or len(stream.y))
+    apart: int = round(n * options.test)
+    return n - apart
+
+
+def _arranged(stream: Stream, options: Namespace, seed: int) -> Stream:
+    """Return the rows in the order of this seed, cut and split as the options say."""
+    X, y, name, test = stream
+    order = (
+        np.random.default_rng(seed).permutation(len(y)) if options.shuffle else np.arange(len(y))
+    )
+    order = order[: options.limit]
+    split = _n_learnt(stream, options)
+    order, apart = order[:split], order[split:]
+    if len(apart):
+        test = X[apart], y[apart]
+    if len(order) < len(y) or (np.diff(order) != 1).any():  # otherwise no copy is needed
+        X, y = X[order], y[order]
+    return Stream(X, y, name, test)

@@ -1,31 +1,98 @@
 """Evidence on the predictions of a stream, gathered from the labels that were asked."""
 
 from math import isfinite
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from selectron.estimate.answers import read_answers, read_pending
-from selectron.estimate.report import Estimate, estimate_of
-from selectron.estimate.sums import Sums
-from selectron.estimate.tally import Construction, Tally, check_level
-from selectron.estimate.thinning import Thinning
+from selectron.arrays import Vector
+from selectron.estimate.constructions import Construction, Thinning
+from selectron.estimate.estimates import Estimate, Tally, check_level, estimate_of
+from selectron.estimate.sums import LOST, Sums
 
-Pending = int | ArrayLike
+Pending = int | tuple[ArrayLike, ArrayLike]  # how many, or their rounds and odds
+State = dict[str, NDArray[Any]]
+
+
+class Answers(NamedTuple):
+    """Asked rounds: their numbers, their odds and their outcomes."""
+
+    rounds: NDArray[np.int64]
+    odds: Vector
+    outcomes: NDArray[np.int64]
+
+
+def read_answers(
+    rounds: ArrayLike, odds: ArrayLike, predicted: ArrayLike, labels: ArrayLike, played: int
+) -> Answers:
+    """Check answers to rounds 0 to `played` - 1."""
+    numbers, probabilities = _asked(rounds, odds, played)
+    guessed, true = _signs("predicted", predicted), _signs("labels", labels)
+    if not len(numbers) == len(guessed) == len(true):
+        raise ValueError(
+            f"{len(numbers)} rounds with {len(guessed)} predictions and {len(true)} labels: give "
+            "one of each for every asked round"
+        )
+    return Answers(numbers, probabilities, 2 * (guessed > 0) + (true > 0))
+
+
+def read_pending(pending: Pending, played: int, worst: float = 0.0) -> Answers:
+    """Check questions without answers: (rounds, odds), or how many, all at the worst odds."""
+    if isinstance(pending, int | np.integer):
+        if not 0 <= pending <= played:
+            raise ValueError(f"{pending} pending questions of {played} rounds")
+        at_worst = np.full(int(pending), worst if worst > 0.0 else 1.0)
+        n = len(at_worst)
+        return Answers(np.full(n, played - 1), at_worst, np.full(n, LOST))
+    try:
+        rounds, odds = pending
+    except (TypeError, ValueError):
+        raise ValueError(f"pending is a number or (rounds, odds), got {pending!r}") from None
+    numbers, probabilities = _asked(rounds, odds, played)
+    return Answers(numbers, probabilities, np.full(len(numbers), LOST))
+
+
+def _asked(rounds: ArrayLike, odds: ArrayLike, played: int) -> tuple[NDArray[np.int64], Vector]:
+    numbers = np.atleast_1d(np.asarray(rounds))
+    probabilities = np.atleast_1d(np.asarray(odds, float))
+    if numbers.size and not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(f"rounds are whole numbers, 0 for the first, got {rounds!r}")
+    if numbers.shape != probabilities.shape or numbers.ndim != 1:
+        raise ValueError(f"{numbers.shape} rounds with {probabilities.shape} odds: give one each")
+    unplayed = (numbers < 0) | (numbers >= played)
+    if unplayed.any():
+        first = numbers[unplayed][0]
+        raise ValueError(f"round {first} of {played} has not been played: call reach first")
+    bad = ~((probabilities > 0.0) & (probabilities <= 1.0))
+    if bad.any():
+        raise ValueError(
+            f"a label asked with odds {probabilities[bad][0]}: odds lie in (0, 1], and what has "
+            "odds 0 is never asked"
+        )
+    return numbers.astype(np.int64), probabilities
+
+
+def _signs(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    signs = np.atleast_1d(np.asarray(values))
+    wrong = ~np.isin(signs, (-1, 1))
+    if wrong.any() or signs.ndim != 1:
+        shown = signs[wrong][0] if wrong.any() else signs.shape
+        raise ValueError(f"{name} are -1 or +1, got {shown}: map classes to signs first")
+    return signs.astype(np.int64)
 
 
 class Evidence:
     """Running sums over the asked labels of a stream, in constant memory.
 
-    Of the rounds it hears only how many there were. An asked round comes with its number, its odds
-    and the signs of prediction and label, in any order and as late as it likes.
+    `reach` tells how many rounds there were. `add` takes an asked round with its number, its odds
+    and the signs of prediction and label, in any order and at any later time.
 
     Parameters
     ----------
     explore : float
         The floor: the least odds of asking, in [0, 1], known beforehand. Rounds with smaller odds
-        are outside, asked or not. With 0 there is a lower end only.
+        are left outside, asked or not. With 0 the interval has a lower end only.
 
     Examples
     --------
@@ -53,8 +120,8 @@ class Evidence:
         rounds : int
             Rounds so far, asked or not.
         outside : int
-            How many of them had odds below the floor: while the rows are being measured, say, or
-            after a budget was spent.
+            How many of them had odds below the floor, such as those of a warm-up or those after
+            a budget was spent.
         """
         if rounds < self.rounds or outside < self._outside:
             raise ValueError(
@@ -68,7 +135,7 @@ class Evidence:
     def add(
         self, rounds: ArrayLike, odds: ArrayLike, predicted: ArrayLike, labels: ArrayLike
     ) -> None:
-        """Take in the answer to one asked round, or to many.
+        """Add the answers to one asked round or to many.
 
         Parameters
         ----------
@@ -80,12 +147,12 @@ class Evidence:
             +1 or -1: what was predicted before asking, and the answer.
         """
         answers = read_answers(rounds, odds, predicted, labels, self.rounds)
-        self._take(answers.odds, answers.outcomes)
+        self.take(answers.odds, answers.outcomes)
 
     def forget(self, rounds: ArrayLike, odds: ArrayLike) -> None:
-        """Take in that these questions will never be answered: they stay pending for ever."""
+        """Count these questions as never answered: they stay pending for ever."""
         asked = read_pending((rounds, odds), self.rounds)
-        self._take(asked.odds, asked.outcomes)
+        self.take(asked.odds, asked.outcomes)
 
     def estimate(
         self,
@@ -102,8 +169,8 @@ class Evidence:
         level : float
             Probability, in (0, 1), that the interval holds at all times at once.
         pending : int or (rounds, odds)
-            Questions whose answers are not in: which and at what odds, or how many; a number alone
-            is taken at the least odds.
+            Questions without an answer yet: their rounds and odds, or how many; a number alone is
+            taken at the least odds.
         construction : Thinning or Bernstein, optional
             `Thinning()` if left out, which is never wider.
         guess : float
@@ -115,7 +182,7 @@ class Evidence:
         return estimate_of(self.tally(pending), level, construction or Thinning(), guess)
 
     def tally(self, pending: Pending = 0) -> Tally:
-        """Return what is known now, as plain sums."""
+        """Return the sums now, with pending questions as lost answers."""
         sums = self._sums.copy()
         waiting = read_pending(pending, self.rounds, worst=self.explore)
         inside = waiting.odds >= self.explore
@@ -137,14 +204,14 @@ class Evidence:
         both._sums = self._sums.plus(other._sums)
         return both
 
-    def state(self) -> dict[str, Any]:
-        """Return all there is, as plain arrays."""
+    def state(self) -> State:
+        """Return everything as plain arrays."""
         counts = [self.rounds, self._outside, self._labels_outside]
         numbers = {"explore": np.array(self.explore), "rounds": np.array(counts, np.int64)}
         return {**numbers, **self._sums.copy()._asdict()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Go on exactly where `state` was taken."""
         evidence = cls(float(state["explore"]))
         evidence.rounds, evidence._outside, evidence._labels_outside = (
@@ -153,7 +220,8 @@ class Evidence:
         evidence._sums = Sums(*(np.array(state[name], float) for name in Sums._fields))
         return evidence
 
-    def _take(self, odds: Any, outcomes: NDArray[np.int64]) -> None:
+    def take(self, odds: Vector, outcomes: NDArray[np.int64]) -> None:
+        """Add checked rounds to the sums, if their odds reach the floor."""
         inside = odds >= self.explore
         self._labels_outside += int((~inside).sum())
         self._sums.add(outcomes[inside], odds[inside], self.explore)

@@ -1,24 +1,89 @@
-"""The error of late: evidence that starts anew again and again.
+"""The error of recent rounds: evidence that starts anew again and again.
 
-What is estimated is the share of wrong predictions among the rounds since a start, each prediction
-as it was made then: the error of the recent learners on recent rows, not of today's learner on all.
-Valid under any drift. Start number j gets the share 1/(j (j + 1)) of what the level leaves; these
-shares sum to 1, so with the level's probability no window is ever wrong.
+The estimate is the share of wrong predictions among the rounds since a start. Each prediction
+counts as the learner made it in its round, so this is not the error of today's learner on all rows.
+The interval holds under any drift. Start number j gets the share 1/(j (j + 1)) of 1 - level. These
+shares sum to 1, so with probability `level` no window is ever wrong.
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selectron.estimate.answers import read_answers, read_pending
-from selectron.estimate.evidence import Evidence, Pending
-from selectron.estimate.report import Estimate
-from selectron.estimate.starts import Doublings, Quarters, Starts
-from selectron.estimate.tally import Construction, check_level
+from selectron.estimate.constructions import Construction
+from selectron.estimate.estimates import Estimate, check_level
+from selectron.estimate.evidence import (
+    Answers,
+    Evidence,
+    Pending,
+    State,
+    read_answers,
+    read_pending,
+)
 
-LATER_HALF = 0  # a window that grows with the stream, in files
+LATER_HALF = 0  # stands in files for a window that grows with the stream
+IN_A_WINDOW = 4
+FIRST_DOUBLING = 500
+
+
+class Starts(Protocol):
+    """The rounds at which evidence starts anew, fixed beforehand; 0 is the first."""
+
+    def after(self, start: int) -> int: ...
+    def first_from(self, rounds: int) -> int: ...
+    def number(self, start: int) -> int: ...
+    def oldest(self, rounds: int) -> int: ...
+
+
+class Quarters(NamedTuple):
+    """A start every quarter of a window of fixed size."""
+
+    window: int
+
+    @classmethod
+    def of(cls, window: int) -> Self:
+        whole = isinstance(window, int | np.integer) and not isinstance(window, bool)
+        if not whole or window < IN_A_WINDOW or window % IN_A_WINDOW:
+            raise ValueError(f"window must be a multiple of {IN_A_WINDOW} rounds, got {window!r}")
+        return cls(int(window))
+
+    def after(self, start: int) -> int:
+        return start + self.window // IN_A_WINDOW
+
+    def first_from(self, rounds: int) -> int:
+        quarter = self.window // IN_A_WINDOW
+        return -(-rounds // quarter) * quarter
+
+    def number(self, start: int) -> int:
+        return start // (self.window // IN_A_WINDOW) + 1
+
+    def oldest(self, rounds: int) -> int:
+        return rounds - self.window - self.window // IN_A_WINDOW
+
+
+class Doublings(NamedTuple):
+    """Starts at 500, 1,000, 2,000, ...: the last but one skips a quarter to a half of the rounds.
+
+    There are few starts, so that each has a large share of 1 - level.
+    """
+
+    def after(self, start: int) -> int:
+        return 2 * start if start else FIRST_DOUBLING
+
+    def first_from(self, rounds: int) -> int:
+        start = 0
+        while start < rounds:
+            start = self.after(start)
+        return start
+
+    def number(self, start: int) -> int:
+        return (start // FIRST_DOUBLING).bit_length() + 1
+
+    def oldest(self, rounds: int) -> int:
+        last = self.first_from(rounds // 2 + 1)
+        return last // 2 if last > FIRST_DOUBLING else 0
 
 
 class Piece(NamedTuple):
@@ -79,22 +144,22 @@ class Recent:
         return self._pieces[0].evidence
 
     def share_of(self, level: float) -> float:
-        """Return the level of this window alone that leaves enough for all others."""
+        """Return the level for this window alone, so that all windows together keep `level`."""
         number = self._starts.number(self.since)
         return 1.0 - (1.0 - level) / (number * (number + 1))
 
     def reach(self, rounds: int, *, outside: int = 0) -> None:
         """Say how many rounds there have been in all, as in `Evidence`.
 
-        If rounds are outside, it has to be called at every `next_start`: on which side of a start
-        they fell must be known.
+        If rounds are outside, call this at every `next_start`, so that it is known on which side
+        of a start they fell.
         """
         if outside != self._outside and rounds > self.next_start:
             raise ValueError(
                 f"{outside - self._outside} rounds outside between rounds {self.rounds} and "
                 f"{rounds}: tell the total at round {self.next_start} first, where a piece starts"
             )
-        self._pieces[-1].reach(rounds, outside)  # refuses what does not add up
+        self._pieces[-1].reach(rounds, outside)  # refuses counts that do not add up
         oldest = self._starts.oldest(rounds)
         start = self._starts.first_from(max(oldest, self.next_start))
         while start <= rounds:
@@ -108,20 +173,17 @@ class Recent:
     def add(
         self, rounds: ArrayLike, odds: ArrayLike, predicted: ArrayLike, labels: ArrayLike
     ) -> None:
-        """Take in answers, as in `Evidence`; those to older rounds change nothing."""
-        answers = read_answers(rounds, odds, predicted, labels, self.rounds)
-        signs = np.atleast_1d(np.asarray(predicted)), np.atleast_1d(np.asarray(labels))
-        for piece in self._pieces:
-            since = answers.rounds >= piece.start
-            numbers = answers.rounds[since] - piece.start
-            piece.evidence.add(numbers, answers.odds[since], *(s[since] for s in signs))
+        """Add answers, as in `Evidence`; answers to older rounds change nothing."""
+        self._take(read_answers(rounds, odds, predicted, labels, self.rounds))
 
     def forget(self, rounds: ArrayLike, odds: ArrayLike) -> None:
-        """Take in that these questions will never be answered."""
-        asked = read_pending((rounds, odds), self.rounds)
+        """Count these questions as never answered."""
+        self._take(read_pending((rounds, odds), self.rounds))
+
+    def _take(self, answers: Answers) -> None:
         for piece in self._pieces:
-            since = asked.rounds >= piece.start
-            piece.evidence.forget(asked.rounds[since] - piece.start, asked.odds[since])
+            since = answers.rounds >= piece.start
+            piece.evidence.take(answers.odds[since], answers.outcomes[since])
 
     def estimate(
         self,
@@ -142,8 +204,8 @@ class Recent:
         shown = piece.evidence.estimate(share, pending=pending, construction=construction)
         return replace(shown, level=level)
 
-    def state(self) -> dict[str, Any]:
-        """Return all there is, as plain arrays."""
+    def state(self) -> State:
+        """Return everything as plain arrays."""
         counts = [self.window or LATER_HALF, self.rounds, self._outside]
         starts = [[piece.start, piece.outside_before] for piece in self._pieces]
         states = [piece.evidence.state() for piece in self._pieces]
@@ -155,7 +217,7 @@ class Recent:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Go on exactly where `state` was taken."""
         window, rounds, outside = (int(n) for n in state["recent"])
         fields = {name.removeprefix("pieces_"): v for name, v in state.items() if "_" in name}

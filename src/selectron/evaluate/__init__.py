@@ -1,9 +1,8 @@
 """Judge learners: progressive runs, traces, curves, certificates."""
 
 from selectron.evaluate.certificate import Certificate
-from selectron.evaluate.estimate_plot import plot_estimates
 from selectron.evaluate.first_passage import Curve, first_passage
-from selectron.evaluate.plots import learning_curve, plot_curves
+from selectron.evaluate.plots import learning_curve, plot_curves, plot_estimates
 from selectron.evaluate.progressive import progressive
 from selectron.evaluate.trace import Trace
 

@@ -1,13 +1,43 @@
-"""A bound on the mistakes of a run, beside what happened."""
+"""Certificates: a bound on the mistakes of a run, by the theorem that covers its rules.
 
+Each theorem is held against the comparator with which it says most. The theorems of [CBGZ06] cover
+runs that ask by the margin, those of [SS05] runs that ask for every label.
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from selectron.arrays import Vector
+from selectron.bounds import cbgz06, cbgz06_classes, ss05
+from selectron.evaluate.comparators import (
+    Evidence,
+    Least,
+    directions,
+    gather,
+    given_comparator,
+    least_bound,
+    on_simplex,
+    simplex_comparator,
+)
+from selectron.queries import AdaptiveMargin, Always, Margin, SecondOrderMargin
+from selectron.scalings import Intercept, Raw
+from selectron.updates import Ballseptron, Perceptron, PNorm, SecondOrder, Winnow
+
+if TYPE_CHECKING:
+    from selectron.evaluate.trace import Trace
 
 IN_EXPECTATION = "in expectation over the coins"
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A bound on the mistakes of a run, or the reason why none covers it."""
+    """A bound on the mistakes of a run, or the reason why no theorem covers the run."""
 
     mistakes: int
     bound: float | None
@@ -29,3 +59,169 @@ class Certificate:
             f"mistakes {self.mistakes:,} {relation} {self.bound:,.0f} ({self.theorem}, "
             f"gamma {self.gamma:.3g}, hinge {self.hinge:.1f}{note})"
         )
+
+
+def certify(trace: "Trace", comparator: ArrayLike | None = None) -> Certificate:
+    """Find the theorem for the rules of this run, and its smallest bound in hindsight."""
+    scaling, update, query = trace.learner.rules_
+    n_classes = len(trace.learner.classes_)
+    pair, names = (type(update), type(query)), f"{update.label} with {query.label}"
+    covered = isinstance(scaling, Raw | Intercept)
+    if n_classes > 2 and pair not in OF_MANY_CLASSES:
+        why = f"no theorem here covers {names} on {n_classes} classes"
+    elif trace.learner.kernel is not None:
+        why = "no comparator is searched for in the space of a kernel"
+    elif pair not in JUDGES or not covered:
+        presented = "" if covered else f" on {scaling.label} rows"
+        why = f"no worst-case theorem covers {names}{presented}"
+    else:
+        evidence = gather(trace, comparator, with_constant=isinstance(scaling, Intercept))
+        theorem, (bound, gamma, hinge), note = JUDGES[pair](evidence, update, query)
+        if bound != inf:
+            return Certificate(trace.n_mistakes, bound, theorem, gamma, hinge, note)
+        why = f"{theorem} has no comparator for these rows"
+    return Certificate(trace.n_mistakes, None, why)
+
+
+class Verdict(NamedTuple):
+    """A theorem, and the least bound that it gives."""
+
+    theorem: str
+    least: Least
+    note: str = IN_EXPECTATION
+
+
+def perceptron_margin(evidence: Evidence, update: Perceptron, query: Margin) -> Verdict:
+    two, many = cbgz06.perceptron_mistakes, cbgz06_classes.class_perceptron_mistakes
+    b = query.b / update.eta  # eta scales the margin and nothing else
+    theorem = partial(many if evidence.many else two, b=b, max_norm=evidence.max_norm)
+    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 1", ours=evidence.many)
+
+
+def perceptron_adaptive(evidence: Evidence, update: Perceptron, query: AdaptiveMargin) -> Verdict:
+    two, many = cbgz06.adaptive_mistakes, cbgz06_classes.class_adaptive_mistakes
+    beta = query.beta / update.eta
+    theorem = partial(many if evidence.many else two, beta=beta, max_norm=evidence.max_norm)
+    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 2", ours=evidence.many)
+
+
+def p_norm_margin(evidence: Evidence, update: PNorm, query: Margin) -> Verdict:
+    p, q, longest = update.p, update.p / (update.p - 1.0), evidence.longest(update.p)
+    theorem = partial(cbgz06.p_norm_mistakes, p=p, b=query.b, max_norm=longest)
+
+    def q_norm(u: Vector) -> float:
+        return float((np.abs(u) ** q).sum() ** (1.0 / q))
+
+    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 1", ours=True, norm_of=q_norm)
+
+
+def _by_norm(
+    evidence: Evidence,
+    theorem: Callable[..., float],
+    name: str,
+    *,
+    ours: bool,
+    norm_of: Callable[[Vector], float] = lambda u: 1.0,
+) -> Verdict:
+    """Search for the least bound of a theorem that asks for a norm of the comparator."""
+
+    def bound_of(norm: float, losses: Vector) -> float:
+        return theorem(target_margin=1.0, hinge=float(losses.sum()), comparator_norm=norm)
+
+    least = least_bound(evidence, evidence.candidates(), bound_of, norm_of)
+    return Verdict(f"ours, after {name}" if ours else name, least)
+
+
+def second_order(
+    evidence: Evidence, update: SecondOrder, query: Margin | SecondOrderMargin
+) -> Verdict:
+    X = np.asarray(evidence.X.todense())
+    gram = X.T @ X
+    A = update.a * np.eye(len(gram)) + gram
+    eigenvalues = np.clip(np.linalg.eigvalsh(gram), 0.0, None).tolist()
+    log_volume = cbgz06.log_volume_of(eigenvalues=eigenvalues, a=update.a)
+    theorem = partial(cbgz06.second_order_mistakes, b=query.b, log_volume=log_volume)
+
+    def bound_of(size: float, losses: Vector) -> float:
+        return theorem(target_margin=1.0, hinge=float(losses.sum()), comparator_energy=size**2)
+
+    candidates: Iterable[Vector] = evidence.candidates()
+    if evidence.comparator is None:  # the same directions, in the metric of A
+        values, vectors = np.linalg.eigh(A)
+        root = (vectors / np.sqrt(values)) @ vectors.T
+        candidates = (root @ v for v in directions(X @ root, evidence.signs))
+    least = least_bound(evidence, candidates, bound_of, lambda u: float(np.sqrt(u @ A @ u)))
+    return Verdict("[CBGZ06] Theorem 3", least)
+
+
+def winnow(evidence: Evidence, update: Winnow, query: Margin) -> Verdict:
+    from scipy.sparse import csr_array, hstack  # noqa: PLC0415
+
+    X, signs, max_norm = evidence.X, evidence.signs, evidence.max_entry
+    u = None
+    if evidence.comparator is not None:
+        u = given_comparator(evidence.comparator, X.shape[1])
+        u = on_simplex(u, balanced=update.balanced)
+    if update.balanced:
+        X = csr_array(hstack([X, -X]))
+    # Theorem 4 ties η = 2(1 - α)γ/X² and b = αγ: solve for γ and α.
+    gamma = query.b + update.eta * max_norm**2 / 2.0
+    if u is None:
+        u = simplex_comparator(X, signs, gamma)
+    hinge = float(np.maximum(0.0, gamma - signs * np.asarray(X @ u).reshape(-1)).sum())
+    theorem = partial(cbgz06.winnow_mistakes, alpha=query.b / gamma, max_norm=max_norm)
+    bound = theorem(target_margin=gamma, hinge=hinge, d=X.shape[1])
+    return Verdict("[CBGZ06] Theorem 4", Least(bound, gamma, hinge))
+
+
+def every_label(evidence: Evidence, update: Perceptron | Ballseptron, query: Always) -> Verdict:
+    """Take the lesser of the D1 and D2 bounds, minus the share that the margin errors pay for."""
+    r = update.r if isinstance(update, Ballseptron) else 0.0
+    max_norm = evidence.max_norm
+    if evidence.many and max_norm > 0.0:
+        max_norm, r = ss05.multiclass_scale(max_norm=max_norm, r=r)
+
+    def refined(
+        theorem: Callable[..., float], loss: str, size_of: Callable[[Vector], float]
+    ) -> Callable[[float, Vector], float]:
+        def bound_of(length: float, losses: Vector) -> float:
+            if r * length >= ss05.LARGEST_RADIUS or max_norm * length < 1.0:
+                return inf
+            lost = {loss: size_of(losses) / length, "target_margin": 1.0 / length}
+            return theorem(max_norm=max_norm, r=r, n_margin_errors=evidence.n_margin_errors, **lost)
+
+        return bound_of
+
+    candidates = list(evidence.candidates())
+    shortest = (1.0 + 1e-9) / max(max_norm, 1e-300)  # where γ is R: a large ball has no other
+    squares, sums = (
+        least_bound(evidence, candidates, bound_of, shortest=shortest)
+        for bound_of in (
+            refined(
+                ss05.d2_mistakes_refined, "hinge_norm", lambda lost: float(np.linalg.norm(lost))
+            ),
+            refined(ss05.d1_mistakes_refined, "hinge", lambda lost: float(lost.sum())),
+        )
+    )
+    if squares.bound == sums.bound == inf:
+        root = "√2 " if evidence.many else ""
+        reach = f"[SS05], which wants {root}r < (√2 - 1)γ and γ at most {root}the longest row,"
+        return Verdict(reach, squares)
+    name, least = ("Corollary 1" if r else "Theorem 1"), squares
+    if squares.bound > sums.bound:
+        name, least = ("equation 17" if r else "Theorem 2"), sums
+    where = " by section 4" if evidence.many else ""
+    return Verdict(f"[SS05] {name}{where}", least, note="")
+
+
+JUDGES: dict[tuple[type, type], Callable[..., Verdict]] = {
+    (Perceptron, Margin): perceptron_margin,
+    (Perceptron, AdaptiveMargin): perceptron_adaptive,
+    (Perceptron, Always): every_label,
+    (Ballseptron, Always): every_label,
+    (SecondOrder, Margin): second_order,
+    (SecondOrder, SecondOrderMargin): second_order,
+    (Winnow, Margin): winnow,
+    (PNorm, Margin): p_norm_margin,
+}
+OF_MANY_CLASSES = [pair for pair in JUDGES if pair[0] in (Perceptron, Ballseptron)]

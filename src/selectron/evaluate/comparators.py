@@ -1,24 +1,160 @@
-"""Hindsight comparators: the best separator that a bound may be held against.
+"""Comparators in hindsight: the separator with which a theorem says most about a run.
 
-Every bound here trades the length of u, at margin one, against its hinge losses. Soft-margin
-separators trace that frontier as C varies, so with their directions at every length the least
-bound is come close to.
+Every bound here trades the length of a separator u, at margin one, against the hinge losses of u.
+Soft-margin separators trace that frontier as C varies. So the least bound is searched for among the
+directions of these separators, each at every length.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
+from selectron.numeric.rows import Dense, Rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from selectron.evaluate.trace import Trace
+
+    Sparse = csr_array[np.float64, tuple[int, int]]
 
 COSTS = np.logspace(-4, 6, 21)
 LENGTHS = np.logspace(-4, 4, 41)
-LONG = 1000  # rounds of a separator; of many classes they grow with the cost, in vain if they last
-FINE = np.logspace(-0.2, 0.2, 21)  # between one length and its neighbours
+FINE = np.logspace(-0.2, 0.2, 21)  # from one of the lengths to its neighbours
+LONG = 1000  # iterations: with many classes a fit that takes longer is the last one tried
 
 
-def directions(X: Any, signs: Vector) -> Iterator[Vector]:
+@dataclass(frozen=True)
+class Evidence:
+    """The rounds on which the hypothesis changed, as the update rule saw them."""
+
+    X: "Sparse"
+    signs: Vector  # with more than two classes, their numbers
+    n_classes: int
+    max_norm: float
+    max_entry: float
+    longest: Callable[[float], float]  # the largest p-norm of a row
+    n_margin_errors: int
+    comparator: ArrayLike | None  # None: search for the best
+
+    @property
+    def many(self) -> bool:
+        return self.n_classes > 2
+
+    def leads(self, u: Vector) -> Vector:
+        """Return, for each round, by how much u prefers the right class to the best other one."""
+        if not self.many:
+            signed: Vector = self.signs * np.asarray(self.X @ u).reshape(-1)
+            return signed
+        scores = np.asarray(self.X @ u.reshape(self.n_classes, -1).T)
+        rounds, right = np.arange(len(scores)), self.signs.astype(np.intp)
+        own = scores[rounds, right]
+        scores[rounds, right] = -np.inf
+        ahead: Vector = own - scores.max(axis=1)
+        return ahead
+
+    def candidates(self) -> Iterable[Vector]:
+        """Return the user's comparator, or else the directions among which to search."""
+        if self.comparator is not None:
+            return [given_comparator(self.comparator, self.X.shape[1], self.n_classes)]
+        if self.many:
+            return class_directions(self.X, self.signs, self.n_classes)
+        return directions(self.X, self.signs)
+
+
+def gather(trace: "Trace", comparator: ArrayLike | None, *, with_constant: bool) -> Evidence:
+    """Collect from a trace what the theorems need; rows get a constant feature on demand."""
+    from scipy.sparse import csr_array, hstack  # noqa: PLC0415
+
+    X = _matrix(trace.rows)
+    chosen = np.flatnonzero(trace.updated)
+    squares: Vector = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+    extra = 1.0 if with_constant else 0.0
+    seen = X[chosen]
+    if with_constant:
+        seen = csr_array(hstack([seen, csr_array(np.ones((len(chosen), 1)))]))
+    state = trace.learner._started().machine.state.update
+    return Evidence(
+        X=seen,
+        signs=trace.signs[chosen].astype(float),
+        n_classes=max(2, len(trace.learner.classes_)),
+        max_norm=float(np.sqrt(squares.max() + extra)),
+        max_entry=float(max(abs(X).max(), extra)),
+        longest=lambda p: float((_power(X, p).sum(axis=1).max() + extra) ** (1.0 / p)),
+        n_margin_errors=int(getattr(state, "n_margin_errors", 0)),
+        comparator=comparator,
+    )
+
+
+def _power(X: "Sparse", p: float) -> "Sparse":
+    return abs(X) ** p  # type: ignore[operator,no-any-return] # the stubs know whole powers only
+
+
+def _matrix(rows: Rows) -> "Sparse":
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    if isinstance(rows, Dense):
+        return csr_array(rows.values.astype(np.float64))
+    shape = (len(rows.starts) - 1, rows.width)
+    # scikit-learn's separators want signed 32 bits, which suffice up to billions of entries.
+    kind = np.int32 if rows.starts[-1] < 2**31 else np.int64
+    indices, starts = rows.indices.astype(kind), rows.starts.astype(kind)
+    parts = rows.values.astype(np.float64), indices, starts
+    return csr_array(parts, shape=shape)  # type: ignore[arg-type] # either kind of indices will do
+
+
+class Least(NamedTuple):
+    """The least bound found, and the margin and hinge loss of its comparator."""
+
+    bound: float
+    gamma: float
+    hinge: float
+
+
+def least_bound(
+    evidence: Evidence,
+    candidates: Iterable[Vector],
+    bound_of: Callable[[float, Vector], float],
+    size_of: Callable[[Vector], float] = lambda u: 1.0,
+    shortest: float = 1.0,
+) -> Least:
+    """Minimise a bound over directions and lengths.
+
+    Parameters
+    ----------
+    bound_of : callable
+        Takes the size of a comparator, in the metric of its theorem, and its hinge losses at
+        margin one.
+    size_of : callable
+        Returns the size of a comparator of length one.
+    shortest : float
+        Lengths around this one are tried too, whatever the grid.
+    """
+
+    def scan(u: Vector, lengths: Vector) -> Least:
+        size, signed = size_of(u), evidence.leads(u)
+        best = Least(inf, 0.0, 0.0)
+        for length in lengths.tolist():
+            losses = np.maximum(0.0, 1.0 - length * signed)
+            bound = bound_of(length * size, losses)
+            best = min(best, Least(bound, 1.0 / length, float(losses.sum()) / length))
+        return best
+
+    best = Least(inf, 0.0, 0.0)
+    for candidate in candidates:
+        u = candidate / np.linalg.norm(candidate)
+        coarse = scan(u, np.append(LENGTHS, shortest))
+        if coarse.bound < inf:
+            best = min(best, coarse, scan(u, FINE / coarse.gamma))
+    return best
+
+
+def directions(X: "Sparse | Matrix", signs: Vector) -> Iterator[Vector]:
     """Yield separators through the origin, from the mean example to the largest margin."""
     mean = np.asarray(X.T @ signs).reshape(-1)
     if mean.any():
@@ -28,8 +164,8 @@ def directions(X: Any, signs: Vector) -> Iterator[Vector]:
     yield from _soft_margins(X, signs, loss="hinge")
 
 
-def class_directions(X: Any, labels: Vector, n_classes: int) -> Iterator[Vector]:
-    """Yield prototypes, side by side as one vector: those of the mean, and of [CS01]."""
+def class_directions(X: "Sparse", labels: Vector, n_classes: int) -> Iterator[Vector]:
+    """Yield prototypes, side by side as one vector: of the mean, then of [CS01]."""
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415
 
     K, d = n_classes, X.shape[1]
@@ -43,7 +179,7 @@ def class_directions(X: Any, labels: Vector, n_classes: int) -> Iterator[Vector]
     yield from _soft_margins(rows, named, multi_class="crammer_singer")
 
 
-def _soft_margins(X: Any, labels: Vector, **form: str) -> Iterator[Vector]:
+def _soft_margins(X: "Sparse | Matrix", labels: Vector, **form: str) -> Iterator[Vector]:
     import warnings  # noqa: PLC0415
 
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
@@ -60,18 +196,19 @@ def _soft_margins(X: Any, labels: Vector, **form: str) -> Iterator[Vector]:
             return
 
 
-def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
-    """Return the u of the simplex with the least total hinge loss: a linear program."""
+def simplex_comparator(X: "Sparse", signs: Vector, target_margin: float) -> Vector:
+    """Return the u of the simplex with the least total hinge loss, by a linear program."""
     from scipy.optimize import linprog  # noqa: PLC0415
     from scipy.sparse import csr_array, hstack, identity  # noqa: PLC0415
 
     n, d = X.shape
     # minimise Σ ξ subject to ξ_t >= γ - y_t u.x_t, ξ >= 0, u in the simplex
     signed = csr_array(X).multiply(signs[:, np.newaxis])
-    constraints: Any = hstack([-signed, -identity(n)])
-    found: Any = linprog(
+    # SciPy's stubs know dense constraints only.
+    constraints = cast(Matrix, hstack([-signed, -identity(n)], format="csr"))
+    found = linprog(
         np.concatenate([np.zeros(d), np.ones(n)]),
-        A_ub=constraints.tocsr(),
+        A_ub=constraints,
         b_ub=np.full(n, -target_margin),
         A_eq=np.concatenate([np.ones(d), np.zeros(n)])[np.newaxis],
         b_eq=np.ones(1),
@@ -81,8 +218,8 @@ def simplex_comparator(X: Any, signs: Vector, target_margin: float) -> Vector:
     return weights
 
 
-def given_comparator(comparator: Any, d: int, n_classes: int = 2) -> Vector:
-    """Return the comparator of a user as d weights, of more than two classes a row of them each."""
+def given_comparator(comparator: ArrayLike, d: int, n_classes: int = 2) -> Vector:
+    """Return a user's comparator: d weights, or a row of d weights for each of many classes."""
     given = np.asarray(comparator, float)
     u: Vector = given.reshape(-1)
     if n_classes > 2 and given.shape != (n_classes, d):
@@ -110,14 +247,3 @@ def on_simplex(u: Vector, *, balanced: bool) -> Vector:
         wanted = "absolute weights that sum to 1 at most" if balanced else "a distribution"
         raise ValueError(f"[CBGZ06] Theorem 4 compares with {wanted}, got {u.tolist()}")
     return u
-
-
-def hinge_losses(X: Any, signs: Vector, u: Vector, target_margin: float = 1.0) -> Vector:
-    losses: Vector = np.maximum(0.0, target_margin - signs * np.asarray(X @ u).reshape(-1))
-    return losses
-
-
-def inverse_root(A: Matrix) -> Matrix:
-    values, vectors = np.linalg.eigh(A)
-    root: Matrix = (vectors / np.sqrt(values)) @ vectors.T
-    return root

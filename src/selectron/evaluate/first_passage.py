@@ -1,6 +1,7 @@
-"""Labels until a learner is good enough: the first time, and for good."""
+"""How many labels a learner needs until it is good enough: the first time, and for good."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sized
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from selectron.loop import NOTHING_KEPT
 from selectron.numeric.rows import Rows, part, shape
 
 Counts = NDArray[np.int64]
-BLOCK = 200  # test rows judged at a time: a bad hypothesis is known after a few
+BLOCK = 200  # test rows judged at a time: a bad hypothesis shows after a few blocks
 
 
 class Curve(NamedTuple):
@@ -30,9 +31,9 @@ class Curve(NamedTuple):
         return int(self.labels[good[0]]) if len(good) else None
 
     def held(self, most_errors: int, hold: int) -> int | None:
-        """Return the labels asked when the errors were down for `hold` labels more.
+        """Return the labels asked when the errors began to stay down for `hold` labels more.
 
-        A pass that ends before that has held if it ended well.
+        A pass that ends before `hold` labels counts if the errors were down at its end.
         """
         since: int | None = None
         for labels, errors in zip(self.labels.tolist(), self.errors.tolist(), strict=True):
@@ -44,9 +45,9 @@ class Curve(NamedTuple):
 
 def first_passage(
     learner: SelectiveClassifier,
-    X: Any,
-    y: Any,
-    test: tuple[Any, Any],
+    X: object,
+    y: object,
+    test: tuple[object, Sized],
     error: float,
     *,
     seed: int = 0,
@@ -54,12 +55,12 @@ def first_passage(
 ) -> Curve:
     """Run a fresh copy of the learner until its error was held for `hold` labels.
 
-    Errors beyond those allowed are not counted to their end.
+    The count of errors stops once there are more than allowed.
 
     Parameters
     ----------
     learner : SelectiveClassifier
-        Its parameters are used; it is not changed itself.
+        A copy with its parameters is run; the learner itself does not change.
     X, y : rows and all their labels
         The learner reads the labels it asks for.
     test : (X, y)

@@ -1,21 +1,24 @@
-"""Pictures of runs: where the labels went, and what they bought."""
+"""Pictures of runs: when labels were asked for, and which error they led to."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from selectron.arrays import Vector
 from selectron.evaluate.trace import Trace
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 def plot_curves(
     traces: Mapping[str, Trace], path: str | Path | None = None, *, title: str = ""
-) -> Any:
+) -> "Figure":
     """Draw error against labels (test error if there is one), and labels against rounds.
 
-    Returns the matplotlib figure; with a path it is written there too.
+    Return the matplotlib figure; with a path, write it there too.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
 
@@ -24,10 +27,10 @@ def plot_curves(
     tested = any(len(trace.test_rounds) for trace in traces.values())
     for name, trace in traces.items():
         right.plot(np.cumsum(trace.asked), label=f"{name}: {trace.n_asked:,}")
-        if tested and not len(trace.test_rounds):  # never updated: there is no curve
+        if tested and not len(trace.test_rounds):  # the learner never changed: there is no curve
             continue
         labels, errors = learning_curve(trace)
-        floor = 0.5 / len(trace) if tested else 0.0  # a logarithm has no place for 0
+        floor = 0.5 / len(trace) if tested else 0.0  # a logarithmic axis has no 0
         left.step(labels, np.maximum(errors, floor), where="post", label=name)
     left.set(xlabel="labels asked", ylabel="test error" if tested else "error of the stream so far")
     left.set_xscale("symlog", linthresh=10)
@@ -37,9 +40,7 @@ def plot_curves(
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     figure.suptitle(title)
-    if path is not None:
-        write_figure(figure, Path(path))
-    return figure
+    return written(figure, path)
 
 
 def learning_curve(trace: Trace) -> tuple[Vector, Vector]:
@@ -50,7 +51,47 @@ def learning_curve(trace: Trace) -> tuple[Vector, Vector]:
     return np.cumsum(trace.asked).astype(float), np.cumsum(trace.mistakes) / rounds
 
 
-def write_figure(figure: Any, path: Path) -> None:
+def plot_estimates(
+    trace: Trace,
+    path: str | Path | None = None,
+    *,
+    level: float = 0.95,
+    every: int | None = None,
+    explore: float | None = None,
+) -> "Figure":
+    """Draw the estimated error with its band, beside the true error of the stream so far.
+
+    Return the matplotlib figure; with a path, write it there too.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+
+    shown = trace.estimates(level, every=every, explore=explore)
+    rounds = [e.rounds + e.outside for e in shown]
+    high = [1.0 if e.high is None else e.high for e in shown]
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    band = f"{100 * level:g} % at all times"
+    axes.fill_between(rounds, [e.low for e in shown], high, alpha=0.25, label=band)
+    axes.plot(rounds, [np.nan if e.error is None else e.error for e in shown], label="estimate")
+    inside = trace.probabilities >= trace.floor(explore)
+    truth = np.cumsum(trace.mistakes & inside) / np.maximum(np.cumsum(inside), 1)
+    axes.plot(np.arange(1, len(trace) + 1), truth, "k--", label="true error so far")
+    most = max(4.0 * float(truth[-1]), 1.5 * high[-1])
+    axes.set(xlabel="rounds", ylabel="error of the stream so far", ylim=(0.0, min(most, 1.0)))
+    axes.set_title(str(shown[-1]), fontsize=9)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return written(figure, path)
+
+
+def written(figure: "Figure", path: str | Path | None) -> "Figure":
+    """Return the figure, after writing it if there is a path."""
+    if path is not None:
+        write_figure(figure, Path(path))
+    return figure
+
+
+def write_figure(figure: "Figure", path: Path) -> None:
     """Write a figure, whole or not at all."""
     beside = path.with_name(f".{path.name}.part")
     try:

@@ -1,8 +1,7 @@
-"""Predict, then maybe learn, over a stream: the honest way to judge an online learner."""
-
-from typing import Any
+"""Judge an online learner on a stream: each row is predicted before its label may be learnt."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from selectron.classifier.interface import StreamClassifier
 from selectron.classifier.progress import Tick, watched_fit
@@ -11,11 +10,11 @@ from selectron.evaluate.trace import Trace
 
 def progressive(
     learner: StreamClassifier,
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     *,
     seed: int = 0,
-    test: Any = None,
+    test: tuple[object, ArrayLike] | None = None,
     tick: Tick | None = None,
 ) -> Trace:
     """Run a fresh copy of the learner over the stream and write down every round.
@@ -23,7 +22,7 @@ def progressive(
     Parameters
     ----------
     learner : SelectiveClassifier or TrackingClassifier
-        Its parameters are used; it is not changed itself.
+        A copy with its parameters is run; the learner itself does not change.
     X, y : rows and all their labels
         The learner sees the labels it asks for; the judge sees all.
     seed : int
@@ -31,7 +30,7 @@ def progressive(
     test : (X, y), optional
         Rows on which the error is measured after every update.
     tick : callable, optional
-        Told, a few times a second, how many rows were done since it was told last.
+        Called a few times a second with the number of rows done since the last call.
 
     Examples
     --------
@@ -60,9 +59,8 @@ def progressive(
             errors.append(float(np.mean(now.predict(X_test) != wanted)))
 
     rows, codes, log = watched_fit(copy, X, y, after_update, tick)
-    margins = log.forecasts[:, 0].copy()
     return Trace(
-        margins=margins,
+        margins=log.forecasts[:, 0].copy(),
         probabilities=log.probabilities,
         asked=log.asked,
         updated=log.updated,

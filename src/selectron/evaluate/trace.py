@@ -1,20 +1,23 @@
-"""What happened in a run, round by round."""
+"""What happened in a run, round by round, and what its asked labels said of its error."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from selectron.arrays import Codes, Vector
 from selectron.classifier.interface import StreamClassifier
-from selectron.estimate import Estimate
-from selectron.evaluate.certificate import Certificate
-from selectron.evaluate.certify import certify
-from selectron.evaluate.estimates import estimates_over_time
+from selectron.estimate import Estimate, Evidence
+from selectron.evaluate.certificate import Certificate, certify
 from selectron.numeric.rows import Rows
+from selectron.queries import Always, Uniform
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POINTS = 100  # estimates of a run, unless the caller says otherwise
 Flags = NDArray[np.bool_]
 
 
@@ -42,7 +45,7 @@ class Trace:
     mistakes: Flags
     learner: StreamClassifier = field(repr=False)
     rows: Rows = field(repr=False)
-    signs: Codes = field(repr=False)  # of more than two classes, their numbers
+    signs: Codes = field(repr=False)  # the labels; with more than two classes, their numbers
     test_rounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     test_errors: Vector = field(default_factory=lambda: np.zeros(0))
     predicted: Codes = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
@@ -69,7 +72,7 @@ class Trace:
 
     @property
     def confusion(self) -> NDArray[np.int64]:
-        """How often each class (row) was taken for each (column), over all rounds."""
+        """How often each class (row) was predicted as each class (column), over all rounds."""
         classes = self.learner.classes_
         many = len(classes) > 2
         true, guessed = (
@@ -82,7 +85,7 @@ class Trace:
 
     @property
     def recalls(self) -> Vector:
-        """The share of the rounds of each class whose prediction was right."""
+        """For each class, the share of its rounds whose prediction was right."""
         counts = self.confusion
         shares: Vector = np.diag(counts) / np.maximum(counts.sum(axis=1), 1)
         return shares
@@ -98,7 +101,7 @@ class Trace:
         return int(self.test_labels[reached[0]]) if len(reached) else None
 
     def labels_to_hold(self, eps: float, labels: int) -> int | None:
-        """Return the labels asked when the test error was at most eps for `labels` labels more."""
+        """Return the labels asked when the error began to stay at most eps for `labels` more."""
         errors, spent = self._tested(), self.test_labels
         above = errors > eps
         for k in np.flatnonzero(~above):
@@ -107,21 +110,60 @@ class Trace:
                 return int(spent[k])
         return None
 
-    def certificate(self, comparator: Any = None) -> Certificate:
+    def certificate(self, comparator: ArrayLike | None = None) -> Certificate:
         """Evaluate the theorem that covers this run, beside what happened."""
         return certify(self, comparator)
 
     def estimates(
         self, level: float = 0.95, *, every: int | None = None, explore: float | None = None
     ) -> list[Estimate]:
-        """Return what the asked labels said of the error over time: see `estimates_over_time`."""
-        return estimates_over_time(self, level, every=every, explore=explore)
+        """Return the estimates that the asked labels gave, every `every` rounds and at the end.
 
-    def plot(self, path: str | Path | None = None, **options: Any) -> Any:
+        Parameters
+        ----------
+        level : float
+            As in `selectron.estimate.Evidence.estimate`.
+        every : int, optional
+            In rounds; a hundredth of the run if left out.
+        explore : float, optional
+            The floor on the odds, known before the run; that of the query rule if left out. A
+            floor taken from the run itself would void the claim.
+        """
+        floor = self.floor(explore)
+        step = max(len(self) // POINTS, 1) if every is None else every
+        if step < 1:
+            raise ValueError(f"every must be at least 1 round, got {every}")
+        evidence = Evidence(floor)
+        outside = np.cumsum(self.probabilities < floor)
+        predicted = np.where(self.margins > 0.0, 1, -1)
+        if len(self.learner.classes_) > 2:  # then a prediction counts as +1, a mistake as -1
+            predicted = np.ones(len(self), int)
+        labels = np.where(self.mistakes, -predicted, predicted)
+        shown, done = [], 0
+        for reached in [*range(step, len(self), step), len(self)]:
+            told = done + np.flatnonzero(self.asked[done:reached])
+            evidence.reach(reached, outside=int(outside[reached - 1]))
+            evidence.add(told, self.probabilities[told], predicted[told], labels[told])
+            shown.append(evidence.estimate(level))
+            done = reached
+        return shown
+
+    def floor(self, explore: float | None = None) -> float:
+        """Return `explore` if given, else the least odds of the query rule; 0 if it has none."""
+        query = self.learner.rules_.query
+        if explore is not None:
+            return explore
+        if isinstance(query, Always):
+            return 1.0
+        if isinstance(query, Uniform):
+            return query.rate
+        return float(getattr(query, "explore", 0.0))
+
+    def plot(self, path: str | Path | None = None, *, title: str = "") -> "Figure":
         """Draw the run: `selectron.evaluate.plot_curves` of this trace alone."""
         from selectron.evaluate.plots import plot_curves  # noqa: PLC0415 - matplotlib is optional
 
-        return plot_curves({self.learner_name: self}, path, **options)
+        return plot_curves({self.learner_name: self}, path, title=title)
 
     @property
     def learner_name(self) -> str:

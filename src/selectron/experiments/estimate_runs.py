@@ -10,6 +10,7 @@ from selectron.arrays import Indices, Vector
 from selectron.classifier.machine import Machine
 from selectron.classifier.rules import choose_rules
 from selectron.estimate import Bernstein, Evidence, Thinning
+from selectron.estimate.constructions import Construction
 from selectron.estimate.sums import (
     FALSE_NEGATIVE,
     FALSE_POSITIVE,
@@ -18,7 +19,6 @@ from selectron.estimate.sums import (
     Sums,
     terms_of,
 )
-from selectron.estimate.tally import Construction
 from selectron.loop import Log
 from selectron.numeric.rows import Dense
 from selectron.spec import Spec

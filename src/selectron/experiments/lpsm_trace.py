@@ -13,7 +13,7 @@ import numpy as np
 from selectron.arrays import Matrix, Vector
 from selectron.experiments.traces import busy_clients, epa_requests, within_the_second
 from selectron.experts import LearnAlpha
-from selectron.power.policies.losses import DelayAndEnergy, inverse
+from selectron.power.policies.lpsm import DelayAndEnergy, inverse
 
 BIN_MS = 10
 MODEM_BYTES_PER_S = 3600.0  # 28.8 kbit/s

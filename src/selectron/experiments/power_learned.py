@@ -18,8 +18,8 @@ from selectron.power import (
     standard_policies,
     web_workload,
 )
-from selectron.power.costs import cost_rows, costs, costs_as_dicts
-from selectron.power.front import Panel, Point, delay_panels, draw_fronts, slowdown_panels
+from selectron.power.comparison import cost_rows, costs, costs_as_dicts
+from selectron.power.plots import Panel, Point, delay_panels, draw_fronts, slowdown_panels
 
 FIRST_SEED = 501  # constants were chosen on seeds 1 to 4
 WEB_RUNS, PAGES, WEB_SLEEP_S = 8, 100, 24.3

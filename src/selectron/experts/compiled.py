@@ -1,8 +1,8 @@
-"""What Numba's cache has to know: the sources of all that a kernel calls.
+"""Compiled loops, and what Numba's cache has to know about them.
 
-Numba keys a cached kernel on the kernel's own file and would go on running a step that was edited
-in another one. Values that a kernel closes over are part of the key: every kernel here is built in
-a function that closes over the hash of the files it calls into.
+Numba keys its cache on the file of the compiled function. Numba would go on running an old version
+of a step that was edited in another file. So the name of each compiled function, which names its
+place in the cache, ends in a hash of all files that the function calls into.
 """
 
 import sys
@@ -10,14 +10,23 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TypeVar, cast
 
-Kernel = Callable[..., Any]
+from numba import njit
+
+Function = Callable[..., object]
+Compiled = TypeVar("Compiled", bound=Function)
 
 
-def sources_of(*functions: Callable[..., Any]) -> str:
+def compiled(function: Compiled) -> Compiled:
+    """Compile a function, and find it in the cache as long as nothing it calls has changed."""
+    function.__qualname__ += f"-{sources_of(function)[:16]}"
+    return cast(Compiled, njit(cache=True, error_model="numpy")(function))
+
+
+def sources_of(*functions: Function) -> str:
     """Hash the files of these functions and of all that they call inside the package."""
-    seen: set[Callable[..., Any]] = set()
+    seen: set[Function] = set()
     waiting = list(functions)
     while waiting:
         function = waiting.pop()

@@ -4,10 +4,9 @@ from math import sqrt
 from typing import cast
 
 import numpy as np
-from numba import njit
 
 from selectron.arrays import Vector
-from selectron.experts.compiled import Kernel, sources_of
+from selectron.experts.compiled import compiled
 from selectron.experts.readings import as_float
 from selectron.numeric.elementary import jitable, logarithm
 
@@ -18,8 +17,8 @@ NEWTON_STEPS = 200
 def optimal_alphas(delta: float | None = None, *, horizon: int | None = None) -> Vector:
     """Return the fewest rates such that every α* has one with D(α* ‖ α) ≤ δ ([Mon06], 2.12).
 
-    α_1 = 1 - e^-δ, and between neighbours the worst α* (2.14) is δ from both; 1/2 is included and
-    the set is symmetric about it. Rates lie O(δ) apart at the edges and O(√δ) around 1/2.
+    α_1 = 1 - e^-δ, and between neighbours the worst α* (2.14) is δ from both. The set contains 1/2
+    and is symmetric about it. Rates lie O(δ) apart at the edges and O(√δ) around 1/2.
 
     Parameters
     ----------
@@ -111,25 +110,19 @@ def step_from_worst(worst: float, delta: float) -> float:
     return d
 
 
-def compile_alphas(called: str) -> Kernel:
-    @njit(cache=True, error_model="numpy")
-    def lower_alphas(delta: float, out: Vector) -> int:
-        _ = called
-        alpha = min(delta, 0.75)  # not below 1 - e^-δ, where -log(1 - α) = δ
-        for _ in range(NEWTON_STEPS):
-            excess = -log_one_plus(-alpha) - delta
-            if excess <= 0.0:
-                break
-            alpha -= excess * (1.0 - alpha)
-        count = 0
-        while alpha < 0.5:
-            out[count] = alpha
-            count += 1
-            worst = alpha + step_to_worst(alpha, delta)
-            alpha = worst + step_from_worst(worst, delta)
-        return count
-
-    return cast(Kernel, lower_alphas)
-
-
-lower_alphas = compile_alphas(sources_of(step_to_worst, step_from_worst))
+@compiled
+def lower_alphas(delta: float, out: Vector) -> int:
+    """Write the optimal rates below 1/2; return how many there are."""
+    alpha = min(delta, 0.75)  # not below 1 - e^-δ, where -log(1 - α) = δ
+    for _ in range(NEWTON_STEPS):
+        excess = -log_one_plus(-alpha) - delta
+        if excess <= 0.0:
+            break
+        alpha -= excess * (1.0 - alpha)
+    count = 0
+    while alpha < 0.5:
+        out[count] = alpha
+        count += 1
+        worst = alpha + step_to_worst(alpha, delta)
+        alpha = worst + step_from_worst(worst, delta)
+    return count

@@ -1,16 +1,14 @@
 """Fixed-share: a mixture of experts whose best one changes at a known rate."""
 
-from typing import Any, Self, cast
+from typing import Self
 
-from numba import njit
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.experts.compiled import Kernel, sources_of
-from selectron.experts.hearing import hear, hear_scaled
+from selectron.experts.compiled import compiled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
-from selectron.experts.saved_state import check_shares, field, field_length
+from selectron.experts.readings import State, field, field_length
 from selectron.experts.scaled import log_scaled
 from selectron.experts.sharing import (
     Row,
@@ -18,11 +16,8 @@ from selectron.experts.sharing import (
     calm_transition_of,
     check_alpha,
     is_calm,
-    restore_row,
-    row_log_weights,
-    row_state,
-    row_weights,
-    start_row,
+    scaled_step_likelihoods,
+    step_likelihoods,
     stiff_share,
     transition_of,
 )
@@ -36,7 +31,7 @@ class FixedShare(Mixture):
 
     p(i) ∝ (1 - α) p(i) e^(-ηL(i)) + α / (n - 1) · Σ_{j≠i} p(j) e^(-ηL(j)), in O(n) a step.
     With the right α it loses little against the best sequence of experts; with a wrong one its
-    regret may grow with time ([Mon06], Theorem 2), which `LearnAlpha` cures.
+    regret may grow with time ([Mon06], Theorem 2); `LearnAlpha` learns α instead.
 
     Parameters
     ----------
@@ -67,69 +62,59 @@ class FixedShare(Mixture):
         super().__init__(n, eta, prior)
         self.alpha = check_alpha(alpha)
         calm = is_calm(self.n, self.alpha)
-        self._row = start_row(self._prior, calm)
+        self._row = Row.start(self._prior, calm)
         self._transition = (calm_transition_of if calm else transition_of)(self.n, self.alpha)
         self._static = StaticExpert(self.n, eta=eta, prior=prior) if alpha == 0 or n == 1 else None
 
     @property
     def weights(self) -> Vector:
-        return self._static.weights if self._static else row_weights(self._row)
+        return self._static.weights if self._static else self._row.plain_weights()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         if self._static:
             return {"alpha": self.alpha, **self._static.state()}
-        return {"alpha": self.alpha, **row_state(self._row), **rate_state(self._rate)}
+        return {"alpha": self.alpha, **self._row.state(), **rate_state(self._rate)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         alpha = check_alpha(field(state, "alpha"))
         experts = cls(field_length(state, "high" if "high" in state else "weights"), alpha)
         if experts._static:
             experts._static = StaticExpert.from_state(state)
         else:
             experts._rate = rate_from_state(state)
-            restore_row(experts._row, state)
-            check_shares("weights", lambda: experts.weights)
+            experts._row.restore(state)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
         if self._static:
             return self._static._advance(losses, out)
         run = run_calm_row if self._row.calm else run_stiff_row
-        return cast(Fault, run(self._row, self._transition, self._rate, losses, out))
+        return run(self._row, self._transition, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
-        return self._static._log_weights() if self._static else row_log_weights(self._row)
+        return self._static._log_weights() if self._static else self._row.log_weights()
 
 
-def compile_fixed_share(called: str) -> tuple[Kernel, Kernel]:
-    @njit(cache=True, error_model="numpy")
-    def run_calm(
-        row: Row, transition: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
-    ) -> Fault:
-        _ = called
-        fault = first_fault(losses)
-        for t in range(len(losses) if fault[0] == FINE else 0):
-            smallest, excess, eta = hear(row.weights, losses[t], rate, row.likelihood)
-            evidence = calm_share(row.weights, row.likelihood, transition[0], transition[1])
-            out[t] = finish(rate, smallest, excess, logarithm(evidence) / eta)
-        return fault
-
-    @njit(cache=True, error_model="numpy")
-    def run_stiff(
-        row: Row, transition: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
-    ) -> Fault:
-        _ = called
-        fault = first_fault(losses)
-        for t in range(len(losses) if fault[0] == FINE else 0):
-            smallest, excess, eta = hear_scaled(row, losses[t], rate)
-            evidence, exponent = stiff_share(row, transition[0], transition[1])
-            out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
-        return fault
-
-    return cast(Kernel, run_calm), cast(Kernel, run_stiff)
+@compiled
+def run_calm_row(
+    row: Row, transition: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
+) -> Fault:
+    fault = first_fault(losses)
+    for t in range(len(losses) if fault[0] == FINE else 0):
+        smallest, excess, eta = step_likelihoods(row.weights, losses[t], rate, row.likelihood)
+        evidence = calm_share(row.weights, row.likelihood, transition[0], transition[1])
+        out[t] = finish(rate, smallest, excess, logarithm(evidence) / eta)
+    return fault
 
 
-run_calm_row, run_stiff_row = compile_fixed_share(
-    sources_of(first_fault, hear, hear_scaled, calm_share, stiff_share, finish)
-)
+@compiled
+def run_stiff_row(
+    row: Row, transition: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
+) -> Fault:
+    fault = first_fault(losses)
+    for t in range(len(losses) if fault[0] == FINE else 0):
+        smallest, excess, eta = scaled_step_likelihoods(row, losses[t], rate)
+        evidence, exponent = stiff_share(row, transition[0], transition[1])
+        out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
+    return fault

@@ -1,34 +1,65 @@
-"""Learn-α: a mixture that learns how often the best expert changes, and which one it is."""
+"""Learn-α: a mixture that learns how often the best expert changes, and which one it is.
+
+Learn-α mixes Fixed-share rows of many switching rates. *Calm* rows lie side by side: entry (i, j)
+of `calm` belongs to expert i and switching rate j. So every loop runs along j, vectorises, and adds
+up over i in order. Calm rows are stored *before* sharing, p = scale · calm + floor, and shared when
+the next step reads them: one pass over memory a step. *Restless* rows, in which that would be a
+difference of equals (α near 1), share at once: there scale = 1 and floor = 0. *Stiff* rows, in
+which no mass moves (α = 0) or none stays (α = 1), are kept apart.
+"""
 
 from math import fsum
-from typing import Any, Self, cast
+from typing import NamedTuple, Self, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
-from selectron.arrays import Matrix, Vector
-from selectron.experts.alpha_layout import AlphaRows, Room, make_room, start_rows
-from selectron.experts.alpha_rows import (
-    hear_all,
-    learn_calm,
-    learn_stiff,
-    mix_rows,
-    mix_rows_scaled,
-    share_restless,
-    sum_rows,
-    weigh_rows,
-)
-from selectron.experts.compiled import Kernel, sources_of
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.experts.compiled import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
-from selectron.experts.rate import MOST, Eta, Rate, finish, rate_from_state, rate_state
-from selectron.experts.readings import read_array
-from selectron.experts.saved_state import check_shares, field, field_length, restore
-from selectron.experts.scaled import LOWEST, log_scaled, plain_numbers
-from selectron.experts.sharing import check_alpha, is_calm
-from selectron.experts.steps import FINE, Fault, first_fault
+from selectron.experts.rate import (
+    MOST,
+    Eta,
+    Rate,
+    finish,
+    rate_from_state,
+    rate_state,
+    step_rate,
+)
+from selectron.experts.readings import (
+    State,
+    check_shares,
+    field,
+    field_length,
+    read_array,
+    restore,
+)
+from selectron.experts.scaled import LOWEST, align, log_scaled, plain_numbers, power_of_two, split
+from selectron.experts.sharing import (
+    Row,
+    calm_transition_of,
+    check_alpha,
+    is_calm,
+    likelihoods,
+    scaled_likelihoods,
+    scaled_mixture,
+    stiff_share,
+    transition_of,
+)
+from selectron.experts.steps import (
+    FINE,
+    Fault,
+    first_fault,
+    mean_excess,
+    smallest_awake,
+    sum_awake,
+    sum_of,
+)
+from selectron.numeric.elementary import jitable
+from selectron.numeric.sums import lane_dot
 
+SAFE_MASS = 1e-250  # above this no term that underflowed would have counted
 CALM, RESTLESS, STIFF = 0, 1, 2  # how a row is kept, in this order
 
 
@@ -93,12 +124,12 @@ class LearnAlpha(Mixture):
         weights[self._order] = shares / fsum(shares.tolist())
         return weights
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         arrays = {name: getattr(self._rows, name).copy() for name in _STATE}
         return {"alphas": self.alphas.copy(), **arrays, **rate_state(self._rate)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         experts = cls(field_length(state, "calm"), alphas=field(state, "alphas"))
         experts._rate = rate_from_state(state)
         for name in _STATE:
@@ -108,7 +139,7 @@ class LearnAlpha(Mixture):
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
-        return cast(Fault, run_learn_alpha(self._rows, self._room, self._rate, losses, out))
+        return run_learn_alpha(self._rows, self._room, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
         mix_alpha_rows_scaled(self._rows, self._room)
@@ -117,17 +148,9 @@ class LearnAlpha(Mixture):
         return np.array([log_scaled(w, k) for w, k in pairs])
 
 
-_STATE = (
-    "calm",
-    "scale",
-    "floor",
-    "stiff",
-    "stiff_exponents",
-    "mantissas",
-    "exponents",
-)
+_STATE = ("calm", "scale", "floor", "stiff", "stiff_exponents", "mantissas", "exponents")
 
-# Where half of the mass and more goes round, scale is negative.
+# Where half of the mass or more moves, scale is negative.
 _LEAST = {"scale": -MOST, "stiff_exponents": LOWEST, "exponents": LOWEST}
 
 
@@ -138,7 +161,7 @@ def _form(n: int, alpha: float) -> int:
 
 
 def log_evidence(experts: LearnAlpha) -> Vector:
-    """Return, for each switching rate, minus its loss so far, above the sum of smallest losses."""
+    """Return, for each switching rate, the sum of smallest losses minus its own total loss."""
     logs = np.empty(len(experts.alphas))
     pairs = zip(experts._rows.mantissas, experts._rows.exponents, strict=True)
     logs[experts._order] = [log_scaled(w, k) for w, k in pairs]
@@ -160,37 +183,239 @@ def _read_alphas(horizon: int | None, alphas: ArrayLike | None) -> Vector:
     return np.array([check_alpha(a) for a in rates.tolist()])
 
 
-def compile_learn_alpha(called: str) -> tuple[Kernel, Kernel, Kernel]:
-    @njit(cache=True, error_model="numpy")
-    def run(rows: AlphaRows, room: Room, rate: Rate, losses: Matrix, out: Vector) -> Fault:
-        _ = called
-        fault = first_fault(losses)
-        after = sum_rows(rows, room)
-        for t in range(len(losses) if fault[0] == FINE else 0):
-            before = after
-            smallest, excess, eta = hear_all(rows, room, rate, losses[t])
-            learn_calm(rows, room.likelihood, room.evidence)
-            share_restless(rows, room.evidence)
-            learn_stiff(rows, room)
-            weigh_rows(rows, room.evidence)
-            after = sum_rows(rows, room)
-            log_evidence = log_scaled(after[1] / before[1], after[0] - before[0])
-            out[t] = finish(rate, smallest, excess, log_evidence / eta)
-        return fault
+class AlphaRows(NamedTuple):
+    """m distributions over n experts, c of them calm, and one distribution over the m."""
 
-    @njit(cache=True, error_model="numpy")
-    def mix(rows: AlphaRows, room: Room) -> None:
-        _ = called
-        mix_rows(rows, room)
+    calm: Matrix  # (n, c)
+    scale: Vector  # (c,)
+    floor: Vector
+    spread: Vector  # P(i | i) - P(i | j)
+    move: Vector  # P(i | j)
+    restless_stay: Vector  # P(i | i) of the last calm columns, which share at once
+    stiff: Matrix  # (m - c, n): mantissas
+    stiff_exponents: Indices
+    stiff_stay: Vector  # (m - c,)
+    stiff_move: Vector
+    mantissas: Vector  # (m,): weights of the rows, calm ones first
+    exponents: Indices
 
-    @njit(cache=True, error_model="numpy")
-    def mix_scaled(rows: AlphaRows, room: Room) -> None:
-        _ = called
+
+class Room(NamedTuple):
+    """Space for one step: three arrays over the rows, then arrays over the experts."""
+
+    shares: Vector
+    evidence: Vector
+    term_exponents: Indices
+    likelihood: Vector
+    mantissas: Vector  # the likelihood as scaled numbers
+    exponents: Indices
+    weights: Vector
+    weight_exponents: Indices
+    room: Vector
+    spare: Vector
+    spare_exponents: Indices
+
+
+def start_rows(prior: Vector, calm: Vector, stiff: Vector) -> AlphaRows:
+    """Lay out rows of these rates; restless ones are at the end of the calm."""
+    n, c, k = len(prior), len(calm), len(stiff)
+    restless = [a for a in calm if not is_calm(n, a)]
+    spread, move = np.array([calm_transition_of(n, a) for a in calm]).reshape(c, 2).T
+    stiff_stay, stiff_move = np.array([transition_of(n, a) for a in stiff]).reshape(k, 2).T
+    mantissas, exponents = zip(*(split(p) for p in prior), strict=True)
+    return AlphaRows(
+        calm=np.repeat(prior, c).reshape(n, c),
+        scale=np.ones(c),
+        floor=np.zeros(c),
+        spread=spread.copy(),
+        move=move.copy(),
+        restless_stay=np.array([transition_of(n, a)[0] for a in restless]),
+        stiff=np.tile(np.array(mantissas, np.float64), (k, 1)),
+        stiff_exponents=np.tile(np.array(exponents, np.int64), (k, 1)),
+        stiff_stay=stiff_stay.copy(),
+        stiff_move=stiff_move.copy(),
+        mantissas=np.ones(c + k),
+        exponents=np.zeros(c + k, np.int64),
+    )
+
+
+def make_room(n: int, m: int) -> Room:
+    """Make room for n experts and m rows."""
+
+    def reals(size: int) -> Vector:
+        return np.zeros(size)
+
+    def whole(size: int) -> Indices:
+        return np.zeros(size, np.int64)
+
+    over_rows = reals(m), reals(m), whole(m)
+    likelihoods = reals(n), reals(n), whole(n)
+    return Room(*over_rows, *likelihoods, reals(n), whole(n), reals(n), reals(n), whole(n))
+
+
+@jitable
+def learn_calm(rows: AlphaRows, likelihood: Vector, evidence: Vector) -> None:
+    """Share for the last step, then learn from this one: every calm row in one pass."""
+    scale, floor, spread, move = rows.scale, rows.floor, rows.spread, rows.move
+    for j in range(len(scale)):
+        evidence[j] = 0.0
+    for i in range(len(likelihood)):
+        row, factor = rows.calm[i], likelihood[i]
+        for j in range(len(scale)):
+            learnt = (scale[j] * row[j] + floor[j]) * factor
+            row[j] = learnt
+            evidence[j] += learnt
+    for j in range(len(scale)):
+        scale[j] = spread[j] / evidence[j]
+        floor[j] = move[j]
+
+
+@jitable
+def share_restless(rows: AlphaRows, evidence: Vector) -> None:
+    """Share at once in the restless rows; the leader gets a sum over all other experts."""
+    calm, n = rows.calm, len(rows.calm)
+    first = len(rows.scale) - len(rows.restless_stay)
+    for j in range(first, len(rows.scale)):
+        leader, others = 0, 0.0
+        for i in range(1, n):
+            leader = i if calm[i, j] > calm[leader, j] else leader
+        for i in range(n):
+            others += calm[i, j] if i != leader else 0.0
+        stay, move, total = rows.restless_stay[j - first], rows.move[j], others + calm[leader, j]
+        leading = stay * calm[leader, j] + move * others
+        for i in range(n):
+            calm[i, j] = (stay * calm[i, j] + move * (total - calm[i, j])) / total
+        calm[leader, j] = leading / total
+        evidence[j], rows.scale[j], rows.floor[j] = total, 1.0, 0.0
+
+
+@jitable
+def row_of(weights: Vector, exponents: Indices, room: Room) -> Row:
+    """Return a stiff row that has the likelihoods of this step."""
+    return Row(
+        False,
+        weights,
+        exponents,
+        room.mantissas,
+        room.exponents,
+        room.room,
+        room.spare,
+        room.spare_exponents,
+    )
+
+
+@jitable
+def learn_stiff(rows: AlphaRows, room: Room) -> None:
+    """Learn and share in every stiff row; their evidence goes to the exponents over the rows."""
+    calm = len(rows.scale)
+    for k in range(len(rows.stiff_stay)):
+        row = row_of(rows.stiff[k], rows.stiff_exponents[k], room)
+        room.evidence[calm + k], exponent = stiff_share(row, rows.stiff_stay[k], rows.stiff_move[k])
+        rows.exponents[calm + k] += exponent
+
+
+@jitable
+def mix_rows(rows: AlphaRows, room: Room) -> None:
+    """Write the weight of every expert in the mixture of all rows, O(mn)."""
+    calm, weights = len(rows.scale), room.weights
+    _, total = sum_rows(rows, room)
+    resting = 0.0
+    for j in range(calm):
+        share = room.shares[j] / total
+        room.evidence[j] = share * rows.scale[j]
+        resting += share * rows.floor[j]
+    for i in range(len(weights)):
+        weights[i] = lane_dot(rows.calm[i], room.evidence[:calm]) + resting
+    for k in range(len(rows.stiff_stay)):
+        share = room.shares[calm + k] / total
+        for i in range(len(weights)):
+            weights[i] += share * (rows.stiff[k, i] * power_of_two(rows.stiff_exponents[k, i]))
+
+
+@jitable
+def mix_rows_scaled(rows: AlphaRows, room: Room) -> None:
+    """Do as `mix_rows` does, with scaled numbers, because all plain weights may be 0."""
+    calm, m = len(rows.scale), len(rows.mantissas)
+    terms, exponents = room.evidence, room.term_exponents
+    for i in range(len(room.weights)):
+        for j in range(m):
+            if j < calm:
+                value, exponent = rows.scale[j] * rows.calm[i, j] + rows.floor[j], 0
+            else:
+                value, exponent = rows.stiff[j - calm, i], rows.stiff_exponents[j - calm, i]
+            terms[j], carry = split(rows.mantissas[j] * value)
+            exponents[j] = rows.exponents[j] + exponent + carry
+        largest = align(terms, exponents, room.shares)
+        room.weights[i], carry = split(sum_of(room.shares))
+        room.weight_exponents[i] = largest + carry
+
+
+@jitable
+def wake_all(rows: AlphaRows, room: Room, losses: Vector) -> None:
+    """Give experts that slept the likelihood of the mixture of all awake experts."""
+    mass = lane_dot(room.weights, room.likelihood)
+    if mass > SAFE_MASS:
+        mixture, exponent = split(mass / sum_awake(room.weights, losses))
+    else:
         mix_rows_scaled(rows, room)
+        row = row_of(room.weights, room.weight_exponents, room)
+        mixture, exponent = scaled_mixture(row, losses)
+    for i in range(len(losses)):
+        if losses[i] != losses[i]:
+            room.likelihood[i] = mixture * power_of_two(exponent)
+            room.mantissas[i], room.exponents[i] = mixture, exponent
 
-    return cast(Kernel, run), cast(Kernel, mix), cast(Kernel, mix_scaled)
+
+@jitable
+def weigh_rows(rows: AlphaRows, evidence: Vector) -> None:
+    """Multiply the weight of every row by its evidence ([Mon06], equation 2.7)."""
+    mantissas, exponents = rows.mantissas, rows.exponents
+    for j in range(len(evidence)):
+        mantissas[j], carry = split(mantissas[j] * evidence[j])
+        exponents[j] += carry
 
 
-run_learn_alpha, mix_alpha_rows, mix_alpha_rows_scaled = compile_learn_alpha(
-    sources_of(first_fault, hear_all, learn_calm, share_restless, learn_stiff, finish)
-)
+@jitable
+def sum_rows(rows: AlphaRows, room: Room) -> tuple[int, float]:
+    """Write the weights of the rows at their largest exponent; return it and their sum."""
+    largest = align(rows.mantissas, rows.exponents, room.shares)
+    return largest, sum_of(room.shares)
+
+
+@jitable
+def row_likelihoods(
+    rows: AlphaRows, room: Room, rate: Rate, losses: Vector
+) -> tuple[float, float, float]:
+    """Write the likelihood of every expert; return the smallest loss, the mean's excess, and η."""
+    smallest, awake = smallest_awake(losses)
+    excess = 0.0
+    if rate.tuned or awake < len(losses):
+        mix_rows(rows, room)
+        excess = mean_excess(room.weights, losses, smallest)
+    eta = step_rate(rate, excess)
+    likelihoods(losses, smallest, eta, room.likelihood)
+    if len(rows.stiff_stay) > 0 or awake < len(losses):
+        scaled_likelihoods(losses, smallest, eta, room.mantissas, room.exponents)
+    if awake < len(losses):
+        wake_all(rows, room, losses)
+    return smallest, excess, eta
+
+
+@compiled
+def run_learn_alpha(rows: AlphaRows, room: Room, rate: Rate, losses: Matrix, out: Vector) -> Fault:
+    fault = first_fault(losses)
+    after = sum_rows(rows, room)
+    for t in range(len(losses) if fault[0] == FINE else 0):
+        before = after
+        smallest, excess, eta = row_likelihoods(rows, room, rate, losses[t])
+        learn_calm(rows, room.likelihood, room.evidence)
+        share_restless(rows, room.evidence)
+        learn_stiff(rows, room)
+        weigh_rows(rows, room.evidence)
+        after = sum_rows(rows, room)
+        log_evidence = log_scaled(after[1] / before[1], after[0] - before[0])
+        out[t] = finish(rate, smallest, excess, log_evidence / eta)
+    return fault
+
+
+mix_alpha_rows, mix_alpha_rows_scaled = compiled(mix_rows), compiled(mix_rows_scaled)

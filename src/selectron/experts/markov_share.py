@@ -1,25 +1,27 @@
 """Markov-share: a mixture of experts whose best one moves by any given transition matrix."""
 
-from typing import Any, Self, cast
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.experts.compiled import compiled
 from selectron.experts.mixture import Mixture
-from selectron.experts.moves import Moves, run_calm_moves, run_stiff_moves
-from selectron.experts.rate import Eta, rate_from_state, rate_state
-from selectron.experts.readings import read_array
-from selectron.experts.saved_state import check_shares, field
+from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
+from selectron.experts.readings import State, field, read_array
+from selectron.experts.scaled import LOWEST, log_scaled, power_of_two, split
 from selectron.experts.sharing import (
     LEAST_ALPHA,
-    restore_row,
-    row_log_weights,
-    row_state,
-    row_weights,
-    start_row,
+    Row,
+    learn_scaled,
+    scaled_step_likelihoods,
+    step_likelihoods,
 )
-from selectron.experts.steps import Fault
+from selectron.experts.steps import FINE, Fault, first_fault, sum_of
+from selectron.numeric.elementary import jitable, logarithm
+
+SAFE_EXPONENT = -900  # weights above 2^-900 and moves above 2^-100 multiply to normal numbers
 
 
 class MarkovShare(Mixture):
@@ -49,7 +51,7 @@ class MarkovShare(Mixture):
     ) -> None:
         self.transition = _read_transition(transition)
         super().__init__(len(self.transition), eta, prior)
-        self._row = start_row(self._prior, bool((self.transition >= LEAST_ALPHA).all()))
+        self._row = Row.start(self._prior, bool((self.transition >= LEAST_ALPHA).all()))
         self._moves = Moves(
             self.transition,
             np.ascontiguousarray(self.transition.T),
@@ -60,26 +62,25 @@ class MarkovShare(Mixture):
 
     @property
     def weights(self) -> Vector:
-        return row_weights(self._row)
+        return self._row.plain_weights()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         transition = {"transition": self.transition.copy()}
-        return {**transition, **row_state(self._row), **rate_state(self._rate)}
+        return {**transition, **self._row.state(), **rate_state(self._rate)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         experts = cls(field(state, "transition"))
         experts._rate = rate_from_state(state)
-        restore_row(experts._row, state)
-        check_shares("weights", lambda: experts.weights)
+        experts._row.restore(state)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
         run = run_calm_moves if self._row.calm else run_stiff_moves
-        return cast(Fault, run(self._row, self._moves, self._rate, losses, out))
+        return run(self._row, self._moves, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
-        return row_log_weights(self._row)
+        return self._row.log_weights()
 
 
 def _read_transition(transition: ArrayLike) -> Matrix:
@@ -95,3 +96,88 @@ def _read_transition(transition: ArrayLike) -> Matrix:
                 "is the distribution of the next expert"
             )
     return matrix
+
+
+class Moves(NamedTuple):
+    """Where the weight goes: transition[j, i] = P(i | j), and its transpose."""
+
+    transition: Matrix
+    origins: Matrix
+    plain: bool  # no positive entry is below 2^-100
+    arrived: Vector  # room for one step
+    arrived_exponents: Indices
+
+
+@jitable
+def arrive(leaving: Vector, transition: Matrix, arrived: Vector) -> None:
+    """Write Σ_j leaving(j) P(i | j)."""
+    for i in range(len(arrived)):
+        arrived[i] = 0.0
+    for j in range(len(arrived)):
+        mass, row = leaving[j], transition[j]
+        for i in range(len(arrived)):
+            arrived[i] += mass * row[i]
+
+
+@jitable
+def move_calm(row: Row, moves: Moves) -> float:
+    """Learn and move the weights of a calm row; return Σ p e^(-L)."""
+    for i in range(len(row.weights)):
+        row.room[i] = row.weights[i] * row.likelihood[i]
+    arrive(row.room, moves.transition, moves.arrived)
+    total = sum_of(moves.arrived)
+    for i in range(len(row.weights)):
+        row.weights[i] = moves.arrived[i] / total
+    return sum_of(row.room)
+
+
+@jitable
+def move_stiff(row: Row, moves: Moves) -> tuple[float, int]:
+    """Do as `move_calm` does, to a stiff row; return Σ p e^(-L) as mantissa and exponent."""
+    weights, exponents = row.weights, row.exponents
+    largest, total = learn_scaled(row)
+    lowest = 0
+    for i in range(len(weights)):
+        lowest = min(lowest, int(exponents[i]) - largest if weights[i] > 0.0 else 0)
+    if moves.plain and lowest > SAFE_EXPONENT:
+        arrive(row.room, moves.transition, moves.arrived)
+        moves.arrived_exponents[:] = largest
+    else:
+        for i in range(len(weights)):
+            moves.arrived[i], moves.arrived_exponents[i] = arrive_from_far(row, moves.origins[i])
+    for i in range(len(weights)):
+        weights[i], carry = split(moves.arrived[i] / total)
+        exponents[i] = moves.arrived_exponents[i] + carry - largest
+    return total, largest
+
+
+@jitable
+def arrive_from_far(row: Row, origin: Vector) -> tuple[float, int]:
+    """Return Σ_j weight(j) P(i | j), however small, as number and exponent."""
+    largest = LOWEST
+    for j in range(len(origin)):
+        if row.weights[j] * origin[j] > 0.0:
+            largest = max(largest, int(row.exponents[j]))
+    total = 0.0
+    for j in range(len(origin)):
+        total += row.weights[j] * origin[j] * power_of_two(row.exponents[j] - largest)
+    return total, largest
+
+
+@compiled
+def run_calm_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
+    fault = first_fault(losses)
+    for t in range(len(losses) if fault[0] == FINE else 0):
+        smallest, excess, eta = step_likelihoods(row.weights, losses[t], rate, row.likelihood)
+        out[t] = finish(rate, smallest, excess, logarithm(move_calm(row, moves)) / eta)
+    return fault
+
+
+@compiled
+def run_stiff_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
+    fault = first_fault(losses)
+    for t in range(len(losses) if fault[0] == FINE else 0):
+        smallest, excess, eta = scaled_step_likelihoods(row, losses[t], rate)
+        evidence, exponent = move_stiff(row, moves)
+        out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
+    return fault

@@ -1,11 +1,11 @@
-"""What all mixtures of experts have in common: predict, vote, update, run.
+"""The interface of all mixtures of experts: predict, vote, update, run.
 
 A mixture keeps one weight an expert. `update` tells it what each expert lost in a step and returns
 what the mixture lost, the log-loss of ([Mon06], equation 2.1): -log(Σ p e^(-ηL)) / η.
 
 An expert that slept has loss nan. It suffers the loss of the mixture, as in the specialists
 setting (Freund, Schapire, Singer and Warmuth, 1997), so learning from the step leaves its weight
-as it was, and those awake keep their sum and share it anew.
+as it was; the awake experts share the sum of their weights anew.
 """
 
 from abc import ABC, abstractmethod
@@ -13,17 +13,17 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from selectron.arrays import Matrix, Vector
+from selectron.experts.compiled import compiled
 from selectron.experts.rate import Eta, make_rate
-from selectron.experts.readings import as_float, read_array
+from selectron.experts.readings import State, as_float, read_array
 from selectron.experts.steps import ALL_ASLEEP, FINE, TOO_MUCH, Fault
 from selectron.numeric.elementary import exponential
 
 Label = TypeVar("Label", bound=Hashable)
-LEAST_PRIOR = 1e-280  # a smaller one drowns in the smallest numbers
+LEAST_PRIOR = 1e-280  # a smaller weight would be lost to underflow
 
 
 class Mixture(ABC):
@@ -42,12 +42,12 @@ class Mixture(ABC):
         """The weight of each expert, (n,), summing to 1: a fresh array."""
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that a continuation needs, as plain arrays and numbers."""
 
     @classmethod
     @abstractmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Build the mixture that goes on exactly where `state` was taken."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ def _tally(labels: list[Label | None], weights: Vector) -> dict[Label, float]:
 
 
 def _weights_among(log_weights: Vector, asleep: NDArray[np.bool_]) -> Vector:
-    """Return weights of those awake, the greatest 1, where plain ones are all 0."""
+    """Return weights of the awake experts, scaled so that the greatest is 1."""
     logs = np.where(asleep, -np.inf, log_weights)
     return np.array([exponential(x) for x in logs - logs.max()])
 
@@ -155,7 +155,7 @@ def _read_prior(n: int, prior: ArrayLike | None) -> Vector:
         return np.full(n, 1 / n)
     weights = read_array("prior", prior, f"give {n} weights > 0, one an expert")
     if np.shape(prior) == (n,) and (weights > 0).all() and (weights < np.inf).all():
-        # By a power of two, which rounds nothing: the sum of large weights would be infinite.
+        # Divide by a power of two, which is exact: the sum of large weights would be infinite.
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         if (weights >= LEAST_PRIOR).all():
             return np.array([weight / sum(weights.tolist()) for weight in weights.tolist()])
@@ -165,9 +165,9 @@ def _read_prior(n: int, prior: ArrayLike | None) -> Vector:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def weighted_means(weights: Vector, table: Matrix, out: Vector) -> bool:
-    """Write the mean of each column over those awake; say whether all of them had weight."""
+    """Write the mean of each column over awake experts; return whether all columns had weight."""
     for k in range(table.shape[1]):
         total = mass = 0.0
         for i in range(len(weights)):

@@ -1,4 +1,4 @@
-"""The learning rate η: the unit in which losses are believed, given or tuned by the losses.
+"""The learning rate η, given by the user or tuned by the losses.
 
 Weights fall as e^(-ηL). η = 1 is [Mon06], where a loss is a negative log-probability. Losses in
 other units (seconds, Joules) want another rate; AdaHedge finds one from the losses alone.
@@ -6,13 +6,12 @@ other units (seconds, Joules) want another rate; AdaHedge finds one from the los
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Vector
-from selectron.experts.readings import as_float
-from selectron.experts.saved_state import field_number
+from selectron.experts.readings import State, as_float, field_number
 from selectron.numeric.elementary import jitable, logarithm
 
 
@@ -45,7 +44,7 @@ class AdaHedge:
 
 
 class Rate(NamedTuple):
-    """The rate as the kernels carry it."""
+    """The rate as the compiled loops carry it."""
 
     tuned: bool
     fixed: float  # η, unless tuned
@@ -54,14 +53,13 @@ class Rate(NamedTuple):
     gap: Vector  # (1,): G
 
 
-LARGEST_RATE = 1.7e308  # where losses are so small that their inverse is infinite
-
-MOST, TINIEST = 1.7976931348623157e308, 5e-324  # of all numbers
+LARGEST_RATE = 1.7e308  # for losses so small that their inverse is infinite
+MOST, TINIEST = 1.7976931348623157e308, 5e-324  # the largest and the smallest number
 Eta = float | str | AdaHedge
 
 
 def make_rate(eta: Eta, n: int) -> Rate:
-    """Read what the user wrote: a number, "adahedge" or an AdaHedge."""
+    """Read the rate that a user gave: a number, "adahedge" or an AdaHedge."""
     if isinstance(eta, str) and eta == "adahedge":
         eta = AdaHedge()
     if isinstance(eta, AdaHedge):
@@ -72,13 +70,13 @@ def make_rate(eta: Eta, n: int) -> Rate:
     return Rate(False, float(eta), 0.0, float("inf"), np.zeros(1))
 
 
-def rate_state(rate: Rate) -> dict[str, Any]:
+def rate_state(rate: Rate) -> State:
     if not rate.tuned:
         return {"eta": rate.fixed}
     return {"eta_scale": rate.scale, "eta_cap": rate.cap, "eta_gap": float(rate.gap[0])}
 
 
-def rate_from_state(state: dict[str, Any]) -> Rate:
+def rate_from_state(state: State) -> Rate:
     if "eta" in state:
         return Rate(False, field_number(state, "eta", 0.0, MOST), 0.0, inf, np.zeros(1))
     scale = field_number(state, "eta_scale", -TINIEST, MOST)  # 0 for one expert

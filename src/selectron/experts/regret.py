@@ -1,7 +1,7 @@
-"""What was lost against those who knew the sequence: the best expert, α, or k-partition.
+"""Regret: what a mixture lost against the best expert, the best α or the best k-partition.
 
-All take the losses of the experts, (T, n), at rate η = 1: multiply them by η for another. Where an
-expert slept, fill in what the mixture lost, as the mixture did:
+All functions take the losses of the experts, (T, n), at rate η = 1; for another rate multiply the
+losses by η. Where an expert slept, fill in what the mixture lost, as the mixture did:
 `np.where(np.isnan(L), losses[:, None], L)`.
 """
 
@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
+from selectron.experts.compiled import compiled
 from selectron.experts.discretisation import optimal_alphas
-from selectron.experts.hindsight import find_partition, slope_of_loss
 from selectron.experts.learn_alpha import LearnAlpha, log_evidence
 from selectron.experts.readings import as_float, read_array
+from selectron.experts.sharing import likelihoods
+from selectron.experts.steps import smallest_awake, sum_of
+from selectron.numeric.elementary import jitable, logarithm
 
 NEWTON_STEPS = 100
 
@@ -151,3 +154,59 @@ def _read(loss_matrix: ArrayLike) -> Matrix:
             "fill in what the mixture lost"
         )
     return losses
+
+
+@jitable
+def share_slopes(weights: Matrix, likelihood: Vector, alpha: float) -> float:
+    """Learn and share in weights (row 0) and their first two derivatives in α (rows 1 and 2)."""
+    n = len(likelihood)
+    stay, move, towards = 1.0 - alpha, alpha / (n - 1), 1.0 / (n - 1)
+    for d in range(3):
+        for i in range(n):
+            weights[d, i] *= likelihood[i]
+    totals = sum_of(weights[0]), sum_of(weights[1]), sum_of(weights[2])
+    for i in range(n):
+        w, v, u = weights[0, i], weights[1, i], weights[2, i]
+        shift_w = towards * (totals[0] - w) - w  # what α moves to i
+        shift_v = towards * (totals[1] - v) - v
+        weights[0, i] = (stay * w + move * (totals[0] - w)) / totals[0]
+        weights[1, i] = (stay * v + move * (totals[1] - v) + shift_w) / totals[0]
+        weights[2, i] = (stay * u + move * (totals[2] - u) + 2.0 * shift_v) / totals[0]
+    return totals[0]
+
+
+@compiled
+def slope_of_loss(losses: Matrix, alpha: float) -> tuple[float, float, float]:
+    """Return the total loss of Fixed-share and its first two derivatives in α."""
+    n = losses.shape[1]
+    weights, likelihood = np.zeros((3, n)), np.empty(n)
+    weights[0] = 1.0 / n
+    loss = 0.0
+    for t in range(len(losses)):
+        smallest, _ = smallest_awake(losses[t])
+        likelihoods(losses[t], smallest, 1.0, likelihood)
+        loss += smallest - logarithm(share_slopes(weights, likelihood, alpha))
+    first, second = sum_of(weights[1]), sum_of(weights[2])
+    return loss, -first, first * first - second
+
+
+@compiled
+def find_partition(losses: Matrix, n_switches: int, path: Indices) -> None:
+    """Write the best path with at most `n_switches` switches."""
+    steps, n = losses.shape
+    cost = np.zeros((n_switches + 1, n))
+    switched = np.zeros((steps, n_switches + 1, n), np.bool_)
+    leaders = np.zeros((steps, n_switches + 1), np.int64)  # best end, with k switches, after t
+    for t in range(steps):
+        for k in range(n_switches, -1, -1):
+            for i in range(n):
+                if t > 0 and k > 0 and cost[k - 1, leaders[t - 1, k - 1]] < cost[k, i]:
+                    cost[k, i] = cost[k - 1, leaders[t - 1, k - 1]]
+                    switched[t, k, i] = True
+                cost[k, i] += losses[t, i]
+            leaders[t, k] = np.argmin(cost[k])
+    k, i = n_switches, leaders[steps - 1, n_switches]
+    for t in range(steps - 1, -1, -1):
+        path[t] = i
+        if switched[t, k, i]:
+            k, i = k - 1, leaders[t - 1, k - 1]

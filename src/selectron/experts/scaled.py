@@ -1,7 +1,7 @@
 """Positive numbers of any size: a mantissa in [1, 2) and a power of two, kept apart.
 
-Weights that nothing lifts can fall to e^-1000000 and come back. As mantissa · 2^exponent they
-keep all 53 bits on the way, and cost no logarithm. Zero has mantissa 0.
+A weight that gets no share can fall to e^-1000000 and rise again. As mantissa · 2^exponent a weight
+keeps all 53 bits on the way, and needs no logarithm. Zero has mantissa 0.
 """
 
 import numpy as np

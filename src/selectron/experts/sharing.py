@@ -1,24 +1,35 @@
-"""One row of weights learns from a step, and shares.
+"""One row of weights learns from the losses of a step, and shares.
 
-A row is kept in one of two ways. *Calm*: as plain numbers, where a share α of the mass goes round
-at every step, so that no weight falls below about α / n. *Stiff*: as scaled numbers, where nothing
-goes round (α = 0), or where an expert can keep next to nothing (α so near 1 that sums cancel).
+A row is kept in one of two ways. A *calm* row has plain numbers: a share α of the mass moves at
+every step, so that no weight falls below about α / n. A *stiff* row has scaled numbers: there no
+mass moves (α = 0), or an expert can keep next to nothing (α so near 1 that sums cancel).
+
+A row learns from the likelihood e^(-η(L - smallest)) of every expert. An expert that slept gets the
+likelihood of the mixture of all experts that are awake, which leaves its weight as it was.
 """
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Indices, Vector
-from selectron.experts.readings import as_float
-from selectron.experts.saved_state import restore
-from selectron.experts.scaled import LOWEST, align, log_scaled, plain_numbers, power_of_two, split
-from selectron.experts.steps import sum_of
-from selectron.numeric.elementary import jitable
+from selectron.experts.rate import Rate, step_rate
+from selectron.experts.readings import State, as_float, check_shares, restore
+from selectron.experts.scaled import (
+    LOWEST,
+    align,
+    log_scaled,
+    plain_numbers,
+    power_of_two,
+    scaled_exponential,
+    split,
+)
+from selectron.experts.steps import mean_excess, smallest_awake, sum_awake, sum_of
+from selectron.numeric.elementary import exponential, jitable
 from selectron.numeric.sums import lane_dot
 
-LEAST_ALPHA = 1e-280  # a smaller share drowns in the smallest numbers
+LEAST_ALPHA = 1e-280  # a smaller share would be lost to underflow
 LEAST_STAY = 1 / 256  # (n - 1)(1 - α) below this: the calm form would lose 8 of 53 bits
 
 
@@ -34,36 +45,31 @@ class Row(NamedTuple):
     spare: Vector
     spare_exponents: Indices
 
+    @classmethod
+    def start(cls, prior: Vector, calm: bool) -> "Row":
+        a, b, c = (np.zeros(len(prior), np.int64) for _ in range(3))
+        likelihood, room, spare = (np.zeros(len(prior)) for _ in range(3))
+        row = cls(calm, prior.copy(), a, likelihood, b, room, spare, c)
+        if not calm:
+            for i in range(len(prior)):
+                row.weights[i], row.exponents[i] = split(prior[i])
+        return row
 
-def start_row(prior: Vector, calm: bool) -> Row:
-    n = len(prior)
-    exponents = [np.zeros(n, np.int64) for _ in range(3)]
-    rooms = [np.zeros(n) for _ in range(3)]
-    row = Row(
-        calm, prior.copy(), exponents[0], rooms[0], exponents[1], rooms[1], rooms[2], exponents[2]
-    )
-    if not calm:
-        for i in range(n):
-            row.weights[i], row.exponents[i] = split(prior[i])
-    return row
+    def plain_weights(self) -> Vector:
+        return self.weights.copy() if self.calm else plain_numbers(self.weights, self.exponents)
 
+    def log_weights(self) -> Vector:
+        pairs = zip(self.weights, self.exponents, strict=True)
+        return np.array([log_scaled(w, k) if w > 0 else -np.inf for w, k in pairs])
 
-def row_weights(row: Row) -> Vector:
-    return row.weights.copy() if row.calm else plain_numbers(row.weights, row.exponents)
+    def state(self) -> State:
+        return {"weights": self.weights.copy(), "exponents": self.exponents.copy()}
 
-
-def row_state(row: Row) -> dict[str, Any]:
-    return {"weights": row.weights.copy(), "exponents": row.exponents.copy()}
-
-
-def restore_row(row: Row, state: dict[str, Any]) -> None:
-    restore(row.weights, state, "weights")
-    restore(row.exponents, state, "exponents", LOWEST)
-
-
-def row_log_weights(row: Row) -> Vector:
-    pairs = zip(row.weights, row.exponents, strict=True)
-    return np.array([log_scaled(w, k) if w > 0 else -np.inf for w, k in pairs])
+    def restore(self, state: State) -> None:
+        """Write the weights of a state, or refuse them."""
+        restore(self.weights, state, "weights")
+        restore(self.exponents, state, "exponents", LOWEST)
+        check_shares("weights", self.plain_weights)
 
 
 def check_alpha(alpha: float) -> float:
@@ -77,7 +83,7 @@ def check_alpha(alpha: float) -> float:
 
 
 def is_calm(n: int, alpha: float) -> bool:
-    """Tell which of the two ways a row with this switching rate needs."""
+    """Return whether a row with this switching rate can be calm."""
     return n > 1 and alpha > 0 and (n - 1) * (1 - alpha) >= LEAST_STAY
 
 
@@ -89,6 +95,77 @@ def transition_of(n: int, alpha: float) -> tuple[float, float]:
 def calm_transition_of(n: int, alpha: float) -> tuple[float, float]:
     """Return P(i | i) - P(i | j), rounded once so that no mass leaks, and P(i | j)."""
     return float(1 - Fraction(alpha) * n / (n - 1)), alpha / (n - 1)
+
+
+@jitable
+def likelihoods(losses: Vector, smallest: float, eta: float, out: Vector) -> None:
+    """Write e^(-η(L_i - smallest)), and 0 for an expert that slept."""
+    for i in range(len(losses)):
+        likelihood = exponential(-(eta * (losses[i] - smallest)))
+        out[i] = likelihood if losses[i] == losses[i] else 0.0
+
+
+@jitable
+def scaled_likelihoods(
+    losses: Vector, smallest: float, eta: float, out: Vector, exponents: Indices
+) -> None:
+    """Write e^(-η(L_i - smallest)) as mantissa and exponent, and 0 for an expert that slept."""
+    for i in range(len(losses)):
+        if losses[i] == losses[i]:
+            out[i], exponents[i] = scaled_exponential(-(eta * (losses[i] - smallest)))
+        else:
+            out[i], exponents[i] = 0.0, 0
+
+
+@jitable
+def step_likelihoods(
+    weights: Vector, losses: Vector, rate: Rate, likelihood: Vector
+) -> tuple[float, float, float]:
+    """Write the likelihood of every expert; return the smallest loss, the mean's excess, and η."""
+    smallest, awake = smallest_awake(losses)
+    excess = mean_excess(weights, losses, smallest) if rate.tuned else 0.0
+    eta = step_rate(rate, excess)
+    likelihoods(losses, smallest, eta, likelihood)
+    if awake < len(losses):
+        mixture = lane_dot(weights, likelihood) / sum_awake(weights, losses)
+        for i in range(len(losses)):
+            likelihood[i] = likelihood[i] if losses[i] == losses[i] else mixture
+    return smallest, excess, eta
+
+
+@jitable
+def scaled_step_likelihoods(row: Row, losses: Vector, rate: Rate) -> tuple[float, float, float]:
+    """Do as `step_likelihoods` does, for a stiff row."""
+    smallest, awake = smallest_awake(losses)
+    excess = 0.0
+    if rate.tuned:
+        for i in range(len(losses)):
+            row.room[i] = row.weights[i] * power_of_two(row.exponents[i])
+        excess = mean_excess(row.room, losses, smallest)
+    eta = step_rate(rate, excess)
+    scaled_likelihoods(losses, smallest, eta, row.likelihood, row.likelihood_exponents)
+    if awake < len(losses):
+        mixture, exponent = scaled_mixture(row, losses)
+        for i in range(len(losses)):
+            if losses[i] != losses[i]:
+                row.likelihood[i], row.likelihood_exponents[i] = mixture, exponent
+    return smallest, excess, eta
+
+
+@jitable
+def scaled_mixture(row: Row, losses: Vector) -> tuple[float, int]:
+    """Return the likelihood of the mixture of all awake experts, as mantissa and exponent."""
+    awake, exponents = row.spare, row.spare_exponents
+    for i in range(len(losses)):
+        awake[i] = row.weights[i] if losses[i] == losses[i] else 0.0
+    mass_exponent = align(awake, row.exponents, row.room)
+    mass = sum_of(row.room)
+    for i in range(len(losses)):
+        awake[i], carry = split(awake[i] * row.likelihood[i])
+        exponents[i] = row.exponents[i] + row.likelihood_exponents[i] + carry
+    exponent = align(awake, exponents, row.room)
+    mixture, carry = split(sum_of(row.room) / mass)
+    return mixture, exponent - mass_exponent + carry
 
 
 @jitable
@@ -114,9 +191,9 @@ def learn_scaled(row: Row) -> tuple[int, float]:
 
 @jitable
 def stiff_share(row: Row, stay: float, move: float) -> tuple[float, int]:
-    """Do as `calm_share` to a stiff row; return Σ p e^(-L) as mantissa and exponent.
+    """Do as `calm_share` does, to a stiff row; return Σ p e^(-L) as mantissa and exponent.
 
-    The leader gets its own sum over the others: no sum is a difference of equals.
+    The leader gets a sum over all other experts, so that no sum is a difference of equals.
     """
     weights, exponents, aligned = row.weights, row.exponents, row.room
     largest, total = learn_scaled(row)

@@ -1,13 +1,15 @@
-"""The losses of a step: are they valid, who slept, how do they add up."""
+"""The losses of a step: whether they are valid, which experts slept, and sums over them."""
 
 import numpy as np
 
 from selectron.arrays import Matrix, Vector
 from selectron.numeric.elementary import jitable
 
-Fault = tuple[int, int, int]  # what, at which step, whose
+Fault = tuple[int, int, int]  # what is wrong, at which step, with which expert
 FINE, OUT_OF_RANGE, ALL_ASLEEP, TOO_MUCH = 0, 1, 2, 3
-MAGNITUDE_BITS = np.int64(0x7FFFFFFFFFFFFFFF)  # all but the sign; nan is above infinity there
+MAGNITUDE_BITS = np.int64(
+    0x7FFFFFFFFFFFFFFF
+)  # all bits but the sign; as integers, nan is above infinity
 
 
 @jitable
@@ -41,7 +43,7 @@ def smallest_awake(losses: Vector) -> tuple[float, int]:
 
 @jitable
 def mean_excess(weights: Vector, losses: Vector, smallest: float) -> float:
-    """Return how far the weighted mean loss of those awake is above the smallest loss."""
+    """Return by how much the weighted mean loss of awake experts exceeds the smallest loss."""
     total = mass = 0.0
     for i in range(len(weights)):
         if losses[i] == losses[i]:

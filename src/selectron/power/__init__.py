@@ -6,10 +6,8 @@
 '1.48 J a page, 0.282 s'
 """
 
-from selectron.power.browsing import web_workload
 from selectron.power.comparison import Comparison, Row, compare
-from selectron.power.energy import Radio
-from selectron.power.network import Network
+from selectron.power.network import Network, Radio
 from selectron.power.policies import (
     INVERSE,
     INVERSE_LOG,
@@ -32,6 +30,7 @@ from selectron.power.regimes import changing_workload
 from selectron.power.results import Diary, Run
 from selectron.power.simulator import simulate
 from selectron.power.thesis import mismatches, report
+from selectron.power.web import web_workload
 from selectron.power.workload import Fetch, Page, Push, Workload
 
 __all__ = [

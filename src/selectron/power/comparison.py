@@ -1,15 +1,18 @@
-"""Policies side by side on the same pages."""
+"""Policies side by side on the same workloads: slowdowns, and costs in Joules an hour.
+
+A slowdown is a ratio to the time without power saving. A pushed message takes about a millisecond
+without power saving, so for pushes the delay in seconds says more than a ratio.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
-from selectron.power.browsing import web_workload
 from selectron.power.policies import AlwaysOn, Policy, StaticPsm, standard_policies
 from selectron.power.results import Run
 from selectron.power.simulator import simulate
+from selectron.power.web import web_workload
 from selectron.power.workload import Workload
 
 Engine = Callable[[Policy, Workload], Run]
@@ -17,10 +20,10 @@ Engine = Callable[[Policy, Workload], Run]
 
 @dataclass(frozen=True)
 class Row:
-    """One policy, averaged over the workloads; ``vs_static`` are ratios to static PSM.
+    """One policy, averaged over the workloads.
 
     ``slowdown`` is the mean over pages of latency / latency without power saving, ``worst_page``
-    its largest value.
+    the largest such ratio. Names that end in ``vs_static`` are ratios to static PSM.
     """
 
     policy: str
@@ -42,7 +45,7 @@ class Comparison:
     runs: dict[str, tuple[Run, ...]]
 
     def rows(self) -> list[Row]:
-        """Average each policy over its runs, in the order they were given."""
+        """Average each policy over its runs, in the order in which the policies were given."""
         return [self.row(policy) for policy in self.runs]
 
     def row(self, policy: str) -> Row:
@@ -55,8 +58,8 @@ class Comparison:
         """Pages in each workload."""
         return len(self.runs["none"][0].latencies_s)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the rows as plain data, for JSON."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the rows as plain data, for JSON."""
         return {
             "pages": self.pages,
             "runs": len(self.runs["none"]),
@@ -65,7 +68,7 @@ class Comparison:
 
 
 def measure(run: Run, none: Run, static: Run) -> tuple[float, ...]:
-    """Give the numbers of a `Row` for one workload."""
+    """Return the numbers of a `Row` for one workload."""
     return (
         run.energy_j_per_page,
         run.beacon_j_per_page,
@@ -94,20 +97,20 @@ def compare(
     Parameters
     ----------
     policies : sequence of Policy, optional
-        Those of [Mon06] by default. No power saving and static PSM are always run: they are what
-        the others are measured against.
+        The policies of [Mon06] by default. No power saving and static PSM are always run, because
+        the other policies are measured against them.
     pages, seed : int
-        Of `web_workload`.
+        Arguments of `web_workload`.
     runs : int
         How many workloads, with the seeds ``seed``, ``seed + 1``, …; [Mon06] has one of 100 pages
         and four of 500.
     workloads : sequence of Workload, optional
-        Take these instead of drawing any.
+        Run these workloads instead of drawing some.
     engine : callable
-        ``engine(policy, workload)`` gives a `Run`. For other links, prices or engines:
-        ``functools.partial(simulate, network=…)``, ``selectron.power.ns2.simulate``.
+        ``engine(policy, workload)`` returns a `Run`. For other links, prices or engines pass
+        ``functools.partial(simulate, network=…)`` or ``selectron.power.ns2.simulate``.
     progress : callable, optional
-        Called with the number of runs done and of all.
+        Called with the number of finished runs and the number of all runs.
 
     Examples
     --------
@@ -136,3 +139,49 @@ def compare(
         if progress is not None:
             progress(number, total)
     return Comparison(done)
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """What one policy costs, averaged over the workloads.
+
+    ``delay_s`` is the mean delay of a page or push over no power saving, ``longest_delay_s`` the
+    longest such delay. ``cost_per_hour`` holds Joules + λ × delay for every λ.
+    """
+
+    policy: str
+    energy_vs_static: float
+    delay_s: float
+    longest_delay_s: float
+    cost_per_hour: tuple[float, ...]
+
+
+def cost_rows(comparison: Comparison, lambdas: Sequence[float]) -> list[CostRow]:
+    """Return a row for every policy, in the order in which the policies were run."""
+    return [cost_row(comparison, policy, lambdas) for policy in comparison.runs]
+
+
+def cost_row(comparison: Comparison, policy: str, lambdas: Sequence[float]) -> CostRow:
+    runs, none, static = (comparison.runs[name] for name in (policy, "none", "static"))
+    delays = [run.delays_s(base) for run, base in zip(runs, none, strict=True)]
+    energy = [run.joules / base.joules for run, base in zip(runs, static, strict=True)]
+    return CostRow(
+        policy,
+        float(np.mean(energy)),
+        float(np.mean([np.mean(seconds) for seconds in delays])),
+        float(np.max([np.max(seconds) for seconds in delays])),
+        tuple(float(np.mean(costs(comparison, policy, lambda_))) for lambda_ in lambdas),
+    )
+
+
+def costs(comparison: Comparison, policy: str, lambda_: float) -> list[float]:
+    """Return the cost of an hour on each workload."""
+    pairs = zip(comparison.runs[policy], comparison.runs["none"], strict=True)
+    return [run.cost_per_hour(none, lambda_) for run, none in pairs]
+
+
+def costs_as_dicts(rows: Sequence[CostRow], lambdas: Sequence[float]) -> list[dict[str, object]]:
+    """Return the rows as plain data, each cost under its λ, for JSON."""
+    names = [f"{lambda_:g}" for lambda_ in lambdas]
+    priced = [dict(zip(names, row.cost_per_hour, strict=True)) for row in rows]
+    return [vars(row) | {"cost_per_hour": prices} for row, prices in zip(rows, priced, strict=True)]

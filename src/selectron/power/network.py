@@ -1,10 +1,9 @@
-"""The three-node network of [Mon06] section 2.5.4: a client, its access point, a web server."""
+"""The equipment of [Mon06] section 2.5.4: links and TCP settings, and what the radio costs."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from selectron.power.grid import SECOND, nanoseconds
-from selectron.spec import POSITIVE, Range, Spec
+from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Spec
 
 DELAY = Range(0.0, 3600.0)
 COUNT = Range(1, 1e6)
@@ -18,17 +17,17 @@ class Network(Spec):
     Parameters
     ----------
     radio_mbps, radio_delay_s : float
-        Client to access point, either way.
+        The link between client and access point, in both directions.
     wire_mbps, wire_delay_s : float
-        Access point to server, either way.
+        The link between access point and server, in both directions.
     mss, header : int
-        Bytes of data in a full segment, and of TCP/IP header on every packet.
+        Bytes of data in a full segment, and bytes of TCP/IP header on every packet.
     initial_window, window : int
-        Segments in flight at the start and at most.
+        Segments in flight at the start, and at most.
     segments_per_ack : int
-        Full segments received before an ACK goes out at once; less waits for the 100 ms tick.
+        After so many full segments an ACK goes out at once; after fewer, at the 100 ms tick.
     nagle : bool
-        Hold back a last, partial segment until all before it is acknowledged.
+        Hold back a last, partial segment until all segments before it are acknowledged.
     connections : int
         Images fetched at the same time, each over a connection of its own.
     """
@@ -59,18 +58,24 @@ class Network(Spec):
                 raise TypeError(f"Network: {name} must be whole, got {getattr(self, name)!r}")
 
 
-class Link:
-    """One direction of a link: packets leave one after another and fly for ``delay``."""
+@dataclass(frozen=True)
+class Radio(Spec):
+    """Power and energy of an 802.11 card; the defaults are those of [KB02] and [Mon06] 2.5.4.
 
-    __slots__ = ("bits_per_second", "delay", "free")
+    Parameters
+    ----------
+    awake_w, asleep_w : float
+        Watts.
+    beacon_j : float
+        Joules for each beacon that the card wakes for.
+    """
 
-    def __init__(self, mbps: float, delay_s: float) -> None:
-        self.bits_per_second = max(1, round(mbps * 1e6))
-        self.delay = nanoseconds(delay_s)
-        self.free = 0  # when the last packet has left
+    awake_w: float = 0.75
+    asleep_w: float = 0.05
+    beacon_j: float = 0.0015
 
-    def carry(self, time: int, size: int) -> int:
-        """Put a packet of ``size`` bytes on the link at ``time`` and say when it arrives."""
-        start = time if time > self.free else self.free
-        self.free = start + size * 8 * SECOND // self.bits_per_second
-        return self.free + self.delay
+    RANGES: ClassVar = dict.fromkeys(("awake_w", "asleep_w", "beacon_j"), NOT_NEGATIVE)
+
+    def joules(self, duration_s: float, awake_s: float, beacons: int) -> float:
+        asleep_s = duration_s - awake_s
+        return self.awake_w * awake_s + self.asleep_w * asleep_s + self.beacon_j * beacons

@@ -1,12 +1,11 @@
-"""Figures 2-5 to 2-8 of [Mon06], drawn from our runs."""
+"""Figures 2-5 to 2-8 of [Mon06] drawn from our runs, and energy against time for all policies."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from selectron.power.comparison import Comparison
+from selectron.power.comparison import Comparison, cost_rows
 from selectron.power.results import Run
 from selectron.power.thesis import printed_for
 
@@ -14,11 +13,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+COLOURS: Mapping[str, str] = {"learned": "C3", "lpsm": "C0", "bsd": "C2", "static": "black"}
+
 
 def new_figure(width: float = 8.0, height: float = 4.5) -> "Figure":
     from matplotlib.figure import Figure  # noqa: PLC0415 - plotting is an extra
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def one_below_another(n: int) -> "tuple[Figure, list[Axes]]":
+    """Return a figure with n panels."""
+    figure = new_figure(height=2.5 * n)
+    return figure, list(figure.subplots(n, 1, squeeze=False)[:, 0])
 
 
 def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) -> "Figure":
@@ -31,8 +38,8 @@ def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) 
     span_s : tuple
         Part of the run to show, in seconds.
     """
-    figure = new_figure(height=2.5 * len(runs))
-    for axes, run in zip(panels(figure, len(runs)), runs, strict=True):
+    figure, panels = one_below_another(len(runs))
+    for axes, run in zip(panels, runs, strict=True):
         if run.diary is None:
             raise ValueError(f"{run.policy} kept no diary; simulate it with diary=True")
         shown = (run.diary.time_s >= span_s[0]) & (run.diary.time_s <= span_s[1])
@@ -45,12 +52,8 @@ def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) 
     return figure
 
 
-def panels(figure: "Figure", n: int) -> "list[Axes]":
-    return list(figure.subplots(n, 1, squeeze=False)[:, 0])
-
-
 def energy(comparison: Comparison) -> "Figure":
-    """Draw the energy per page, the beacons' part of it, and what [Mon06], Figure 2-6 has."""
+    """Draw the energy per page, the part of the beacons, and the thesis's ([Mon06], Figure 2-6)."""
     rows = [row for row in comparison.rows() if row.policy != "none"]
     figure = new_figure()
     axes = figure.subplots()
@@ -87,8 +90,8 @@ def page_slowdowns(
     if unknown:
         known = ", ".join(comparison.runs)
         raise ValueError(f"{unknown[0]!r} was not run; this comparison has {known}")
-    figure = new_figure(height=2.5 * len(policies))
-    for axes, name in zip(panels(figure, len(policies)), policies, strict=True):
+    figure, panels = one_below_another(len(policies))
+    for axes, name in zip(panels, policies, strict=True):
         pairs = list(zip(comparison.runs[name], comparison.runs["none"], strict=True))
         times = np.concatenate([none.latencies_s for _, none in pairs])
         ratios = np.concatenate([run.slowdowns(none) for run, none in pairs])
@@ -98,18 +101,76 @@ def page_slowdowns(
     return figure
 
 
-def save_all(comparison: Comparison, directory: str | Path) -> list[Path]:
-    """Write Figures 2-6, 2-7 and 2-8 as SVG into a directory and give their paths."""
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    lpsm = [name for name in comparison.runs if name != "none" and not name.startswith("bsd")]
-    figures = {
-        "figure-2-6-energy": energy(comparison),
-        "figure-2-7-slowdown": slowdown(comparison),
-        "figure-2-8-pages": page_slowdowns(comparison, lpsm),
-    }
-    paths = []
-    for name, figure in figures.items():
-        paths.append(folder / f"{name}.svg")
-        figure.savefig(paths[-1])
-    return paths
+class Point(NamedTuple):
+    """A policy: its energy over that of static PSM, and a time; less of both is better."""
+
+    policy: str
+    energy: float
+    time: float
+
+
+class Panel(NamedTuple):
+    """What one picture shows."""
+
+    title: str
+    time: str  # what the time of the points is
+    points: list[Point]
+
+
+def undominated(points: Sequence[Point]) -> list[Point]:
+    """Keep the points that no other point beats or equals in both, from the least energy on.
+
+    Examples
+    --------
+    >>> points = [Point("a", 0.8, 2.0), Point("b", 0.9, 1.0), Point("c", 0.9, 1.5)]
+    >>> [point.policy for point in undominated(points)]
+    ['a', 'b']
+    """
+    front: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.energy, p.time)):
+        if not front or point.time < front[-1].time:
+            front.append(point)
+    return front
+
+
+def slowdown_panels(comparison: Comparison, title: str = "web") -> list[Panel]:
+    """Show mean slowdown and worst page, over no power saving."""
+    rows = [row for row in comparison.rows() if row.policy != "none"]
+    mean = [Point(row.policy, row.energy_vs_static, row.slowdown) for row in rows]
+    worst = [Point(row.policy, row.energy_vs_static, row.worst_page) for row in rows]
+    return [Panel(title, "mean slowdown", mean), Panel(title, "slowdown of the worst page", worst)]
+
+
+def delay_panels(comparison: Comparison, title: str = "changing traffic") -> list[Panel]:
+    """Show mean and longest delay over no power saving."""
+    rows = [row for row in cost_rows(comparison, ()) if row.policy != "none"]
+    mean = [Point(row.policy, row.energy_vs_static, row.delay_s) for row in rows]
+    worst = [Point(row.policy, row.energy_vs_static, row.longest_delay_s) for row in rows]
+    return [Panel(title, "mean delay (s)", mean), Panel(title, "longest delay (s)", worst)]
+
+
+def draw_fronts(panels: Sequence[Panel]) -> "Figure":
+    """Draw two panels a row; a line joins the policies that no other policy beats."""
+    figure = new_figure(10.0, 4.0 * ((len(panels) + 1) // 2))
+    places = figure.subplots((len(panels) + 1) // 2, 2, squeeze=False).ravel().tolist()
+    for axes, panel in zip(places, panels, strict=False):
+        draw_panel(axes, panel)
+    return figure
+
+
+def draw_panel(axes: "Axes", panel: Panel) -> None:
+    front = undominated(panel.points)
+    energies, times = [point.energy for point in front], [point.time for point in front]
+    axes.step(energies, times, where="post", color="lightgrey")
+    for policy, energy, time in panel.points:
+        colour = COLOURS.get(policy.partition("-")[0], "C4")
+        axes.plot(energy, time, "o", color=colour, markersize=4)
+        place, beside = (energy, time), (4, 3)
+        name = axes.annotate(policy, place, beside, textcoords="offset points")
+        name.set(fontsize=7, rotation=25, color=colour)
+    axes.set(title=panel.title, xlabel="energy / static PSM", ylabel=panel.time)
+    axes.set_yscale("log")
+    axes.margins(x=0.12, y=0.15)
+    for kind in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        kind("{x:g}")
+    axes.grid(alpha=0.3)

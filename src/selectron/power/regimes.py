@@ -1,13 +1,12 @@
-"""Traffic that changes: now pages, now a stream, now next to nothing."""
+"""Traffic whose kind changes: pages, slow servers, mail, a film, short messages."""
 
 from collections.abc import Callable, Iterator
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from selectron.power.browsing import web_workload
-from selectron.power.workload import Page, Push, Workload
+from selectron.power.web import web_workload
+from selectron.power.workload import Page, Push, Workload, check_counts
 
 Draw = np.random.Generator
 Item = Page | Push
@@ -16,7 +15,7 @@ SLOW_SERVER_S = 0.25
 
 
 class Regime(NamedTuple):
-    """What happens for a while: a kind of traffic, and how long it lasts."""
+    """A kind of traffic, and how long it lasts."""
 
     kind: str
     lasts_s: float
@@ -35,19 +34,19 @@ def slow_servers(rng: Draw) -> Iterator[Item]:
 
 def idle(rng: Draw) -> Iterator[Item]:
     """Wait for mail: a small push every two minutes or so."""
-    for _ in count():
+    while True:
         yield Push(float(rng.exponential(120.0)), int(rng.integers(200, 2000)))
 
 
 def stream(rng: Draw) -> Iterator[Item]:
     """Play a film: 60 kB every two seconds or so."""
-    for _ in count():
+    while True:
         yield Push(float(rng.uniform(1.5, 2.5)), 60_000)
 
 
 def chat(rng: Draw) -> Iterator[Item]:
-    """Get short messages, one every six seconds or so."""
-    for _ in count():
+    """Receive short messages, one every six seconds or so."""
+    while True:
         yield Push(float(rng.exponential(6.0)), int(rng.integers(80, 400)))
 
 
@@ -61,7 +60,7 @@ KINDS: dict[str, Callable[[Draw], Iterator[Item]]] = {
 
 
 def draw_regimes(n: int, seed: int) -> tuple[Regime, ...]:
-    """Draw kinds and lengths, 5 to 15 minutes; no kind follows itself."""
+    """Draw kinds and lengths of 5 to 15 minutes; no kind follows itself."""
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
     regimes: list[Regime] = []
     for _ in range(n):
@@ -77,9 +76,9 @@ def changing_workload(regimes: int = 12, seed: int = 1) -> Workload:
     Parameters
     ----------
     regimes : int
-        How many in a row. The first regimes of a longer workload are those of a shorter one.
+        Number of regimes. A longer workload begins with the regimes of a shorter one.
     seed : int
-        Everything is drawn from it.
+        Seed of all draws.
 
     Examples
     --------
@@ -88,10 +87,7 @@ def changing_workload(regimes: int = 12, seed: int = 1) -> Workload:
     >>> len(changing_workload(4, seed=1).pages)
     370
     """
-    if regimes < 1 or regimes != int(regimes):
-        raise ValueError(f"regimes={regimes!r} must be a whole number, at least 1")
-    if seed < 0:
-        raise ValueError(f"seed={seed!r} must be 0 or more")
+    check_counts(seed, regimes=regimes)
     items: list[Item] = []
     streams = np.random.SeedSequence(seed).spawn(2)[1].spawn(regimes)
     for regime, source in zip(draw_regimes(regimes, seed), streams, strict=True):
@@ -100,7 +96,7 @@ def changing_workload(regimes: int = 12, seed: int = 1) -> Workload:
 
 
 def items_of(regime: Regime, rng: Draw) -> Iterator[Item]:
-    """Give items until their pauses fill the regime; the last pause ends with it."""
+    """Yield items until their pauses fill the regime; the last pause ends with the regime."""
     left = regime.lasts_s
     for item in KINDS[regime.kind](rng):
         yield item._replace(think_s=min(item.think_s, left))

@@ -1,14 +1,27 @@
-"""What a run gives: energy, latency, and if wanted the diary of every sleep."""
+"""The result of a run: energy, latency, and on request a diary of every sleep."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Vector
-from selectron.power.energy import Radio
-from selectron.power.grid import SECOND, beacon_after
-from selectron.power.policies.policy import Controller
+from selectron.power.clock import SECOND, beacon_after
+from selectron.power.network import Radio
+from selectron.power.policies.policy import Controller, Policy
+
+
+@dataclass(frozen=True)
+class Diary:
+    """Every time the station went to sleep: when, for how long, and what the last beacon announced.
+
+    ``sleep_s`` is counted from the beacon before, so it is a multiple of 0.1 s.
+    """
+
+    time_s: Vector
+    sleep_s: Vector
+    bytes_waiting: Vector
 
 
 @dataclass(frozen=True)
@@ -24,11 +37,11 @@ class Run:
     duration_s, awake_s : float
         Seconds simulated, and those in which the radio was awake.
     beacons : int
-        Times the radio woke for a beacon.
+        How often the radio woke for a beacon.
     radio : Radio
-        What these cost.
+        Prices of being awake, of sleeping and of a beacon.
     diary : Diary or None
-        Every sleep, when the run was asked to keep it.
+        Every sleep, if the simulation was asked to note them.
     """
 
     policy: str
@@ -37,7 +50,7 @@ class Run:
     awake_s: float
     beacons: int
     radio: Radio
-    diary: "Diary | None" = None
+    diary: Diary | None = None
 
     @property
     def joules(self) -> float:
@@ -57,67 +70,42 @@ class Run:
 
     def slowdowns(self, baseline: "Run") -> Vector:
         """Divide each page's latency by its latency in ``baseline``, on the same workload."""
-        self.check_same_pages(baseline)
-        return self.latencies_s / baseline.latencies_s
-
-    def delays_s(self, baseline: "Run") -> Vector:
-        """Subtract from each page's latency that in ``baseline``, on the same workload."""
-        self.check_same_pages(baseline)
-        return self.latencies_s - baseline.latencies_s
-
-    def cost_per_hour(self, baseline: "Run", lambda_: float) -> float:
-        """Add up Joules and ``lambda_`` times the seconds of delay over ``baseline``."""
-        cost = self.joules + lambda_ * float(np.sum(self.delays_s(baseline)))
-        return 3600 * cost / self.duration_s
-
-    def check_same_pages(self, baseline: "Run") -> None:
-        if len(self.latencies_s) != len(baseline.latencies_s):
-            raise ValueError(
-                f"{self.policy} loaded {len(self.latencies_s)} pages and {baseline.policy} "
-                f"{len(baseline.latencies_s)}; compare runs of the same workload"
-            )
+        return self.latencies_s / self.pages_of(baseline)
 
     def slowdown(self, baseline: "Run") -> float:
         """Average the slowdown over the pages ([Mon06], Figure 2-7)."""
         return float(np.mean(self.slowdowns(baseline)))
 
+    def delays_s(self, baseline: "Run") -> Vector:
+        """Subtract from each page's latency its latency in ``baseline``, on the same workload."""
+        return self.latencies_s - self.pages_of(baseline)
 
-def make_run(
-    policy: str,
-    latencies: Sequence[int],
-    *,
-    duration: int,
-    awake: int,
-    beacons: int,
-    radio: Radio,
-    controller: Controller,
-) -> Run:
-    """Turn an engine's nanoseconds into seconds."""
-    return Run(
-        policy,
-        np.array(latencies, dtype=np.float64) / SECOND,
-        duration / SECOND,
-        awake / SECOND,
-        beacons,
-        radio,
-        controller.diary() if isinstance(controller, DiaryKeeper) else None,
-    )
+    def cost_per_hour(self, baseline: "Run", lambda_: float) -> float:
+        """Add up Joules and ``lambda_`` times the seconds of delay over ``baseline``, per hour."""
+        cost = self.joules + lambda_ * float(np.sum(self.delays_s(baseline)))
+        return 3600 * cost / self.duration_s
+
+    def pages_of(self, baseline: "Run") -> Vector:
+        """Return the latencies of ``baseline``, or refuse a run of another workload."""
+        if len(self.latencies_s) != len(baseline.latencies_s):
+            raise ValueError(
+                f"{self.policy} loaded {len(self.latencies_s)} pages and {baseline.policy} "
+                f"{len(baseline.latencies_s)}; compare runs of the same workload"
+            )
+        return baseline.latencies_s
 
 
-@dataclass(frozen=True)
-class Diary:
-    """Every time the station went to sleep: when, and what the last beacon had had for it.
+class Counts(NamedTuple):
+    """What an engine counted; every time is in nanoseconds."""
 
-    ``sleep_s`` is counted from the beacon before, so it is a multiple of 0.1 s.
-    """
-
-    time_s: Vector
-    sleep_s: Vector
-    bytes_waiting: Vector
+    latencies: Sequence[int]
+    duration: int
+    awake: int
+    beacons: int
 
 
 class DiaryKeeper:
-    """A controller that notes down what another one decides."""
+    """A controller that passes every question on to another one and notes its sleeps."""
 
     def __init__(self, controller: Controller) -> None:
         self.controller = controller
@@ -139,3 +127,21 @@ class DiaryKeeper:
     def diary(self) -> Diary:
         rows = np.array(self.entries, dtype=np.float64).reshape(-1, 3)
         return Diary(rows[:, 0] / SECOND, rows[:, 1] / SECOND, rows[:, 2])
+
+
+def run_policy(
+    policy: Policy, engine: Callable[[Controller], Counts], radio: Radio | None, diary: bool
+) -> Run:
+    """Let an engine ask a fresh controller of the policy, and turn its counts into a `Run`."""
+    controller = policy.start()
+    keeper = DiaryKeeper(controller) if diary else None
+    counts = engine(keeper or controller)
+    return Run(
+        policy.name,
+        np.array(counts.latencies, dtype=np.float64) / SECOND,
+        counts.duration / SECOND,
+        counts.awake / SECOND,
+        counts.beacons,
+        radio or Radio(),
+        keeper.diary() if keeper else None,
+    )

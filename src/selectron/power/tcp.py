@@ -1,22 +1,22 @@
-"""TCP without losses, as ns-2's FullTcp does it: what decides in which beacon a byte can come.
+"""TCP without losses, as ns-2's FullTcp does it: TCP decides for which beacon a byte can arrive.
 
-Slow start from ``initial_window`` segments, one more for each ACK, up to ``window``; an ACK at once
-for ``segments_per_ack`` full segments, for less at the next tick of a 100 ms clock; a last, partial
-segment waits until all before it is acknowledged (Nagle). Connections are opened by a handshake
-and not closed. Nothing is ever lost, so there is no retransmission timer.
+The window starts at ``initial_window`` segments and grows by one for each ACK, up to ``window``. An
+ACK goes out at once after ``segments_per_ack`` full segments, after fewer at the next tick of a
+100 ms clock. A last, partial segment waits until all segments before it are acknowledged (Nagle).
+A handshake opens each connection; no connection is closed. No packet is ever lost, so there is no
+retransmission timer.
 """
 
 from collections.abc import Callable
 
-from selectron.power.events import Events
-from selectron.power.grid import beacon_after
+from selectron.power.clock import Events, beacon_after
 from selectron.power.network import Network
 
 Transmit = Callable[..., None]  # (size, arrival, *arguments)
 
 
 class Endpoint:
-    """One end of a connection: sends its bytes, acknowledges the other end's."""
+    """One end of a connection: sends its own bytes and acknowledges those of the other end."""
 
     def __init__(self, events: Events, network: Network, transmit: Transmit) -> None:
         self.events = events
@@ -24,7 +24,7 @@ class Endpoint:
         self.transmit = transmit
         self.peer: Endpoint
         self.on_data: Callable[[int], None]  # called with all bytes received so far
-        self.total = 0  # bytes given to send
+        self.total = 0  # bytes that the application has written
         self.sent = 0
         self.acked = 0
         self.cwnd = network.initial_window
@@ -53,7 +53,7 @@ class Endpoint:
 
     @property
     def lone_byte(self) -> bool:
-        """A single last byte waits for the ACK of all before it, Nagle or not: so does FullTcp."""
+        """Whether one last byte waits for the ACK of all before it: FullTcp does, Nagle or not."""
         return self.total - self.sent == 1 and self.acked < self.sent
 
     def emit(self, length: int) -> None:
@@ -73,14 +73,14 @@ class Endpoint:
             self.unacked += length
             self.plan_ack()
             self.on_data(self.received)
-            # The application may have answered, and the answer carried the ACK.
+            # If the application has answered, its answer has carried the ACK.
             forced = self.unacked >= self.network.segments_per_ack * self.network.mss
             self.pump(forced, acknowledge=forced)
         else:
             self.pump(forced)
 
     def plan_ack(self) -> None:
-        """Acknowledge at the next tick, unless an ACK goes out before."""
+        """Plan an ACK for the next tick; `emit` cancels it if a packet goes out before."""
         if not self.owes_ack:
             self.owes_ack = True
             self.events.at(beacon_after(self.events.now), self.tick)
@@ -91,7 +91,7 @@ class Endpoint:
 
 
 class Connection:
-    """One object fetched: handshake, request, the server's delay, reply; or bytes pushed."""
+    """One connection between client and server: it fetches one object, or carries pushed bytes."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Connection:
         self.fetched = fetched
 
     def fetch(self, request: int, reply: int, delay: int) -> None:
-        """Ask for ``reply`` bytes with ``request`` bytes; the server thinks for ``delay``."""
+        """Send ``request`` bytes; after ``delay`` the server answers with ``reply`` bytes."""
 
         def answer(received: int) -> None:
             if received == request:
@@ -118,34 +118,33 @@ class Connection:
                 else:
                     self.server.write(reply)
 
-        def collect(received: int) -> None:
-            if received == reply:
-                self.fetched()
-
         self.server.on_data = answer
-        self.client.on_data = collect
+        self.expect(reply)
         self.client.total = request
         self.client.transmit(self.header, self.accept)
 
     def push(self, size: int) -> None:
-        """Send ``size`` bytes unasked; the handshake was long ago."""
-        due = self.server.total + size
+        """Let the server send ``size`` bytes unasked; a pushed connection needs no handshake."""
+        self.expect(self.server.total + size)
+        self.server.write(size)
+
+    def expect(self, total: int) -> None:
+        """Call ``fetched`` once the client has received ``total`` bytes."""
 
         def collect(received: int) -> None:
-            if received == due:
+            if received == total:
                 self.fetched()
 
         self.client.on_data = collect
-        self.server.write(size)
 
     def accept(self) -> None:
-        """At the server: answer the SYN."""
+        """Answer the SYN, at the server."""
         self.server.transmit(self.header, self.established)
 
     def established(self) -> None:
-        """At the client: acknowledge the SYN-ACK, then send the request in a packet of its own."""
+        """Acknowledge the SYN-ACK, at the client, then send the request in a packet of its own."""
         self.client.transmit(self.header, self.handshake_over)
         self.client.pump(forced=True, acknowledge=True)
 
     def handshake_over(self) -> None:
-        """At the server: nothing to do before the request comes."""
+        """Do nothing, at the server: it waits for the request."""

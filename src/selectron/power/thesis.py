@@ -9,7 +9,7 @@ AGREES = 0.05  # relative
 
 @dataclass(frozen=True)
 class Printed:
-    """What the thesis says of a policy; None where it gives no number."""
+    """The numbers of the thesis for a policy; None where it gives no number."""
 
     energy_j_per_page: float | None = None
     beacon_j_per_page: float | None = None
@@ -31,27 +31,24 @@ FOUR_TRIALS_OF_500 = {
 
 
 def printed_for(comparison: Comparison) -> dict[str, Printed]:
-    """Choose the trial of the thesis that a comparison is nearer to."""
+    """Choose the trial of the thesis whose number of pages is nearer."""
     return FOUR_TRIALS_OF_500 if comparison.pages >= 300 else ONE_TRIAL_OF_100
 
 
 def report(comparison: Comparison) -> list[dict[str, str | float | None]]:
-    """Give a table: a row for each policy, the thesis's figures in the columns ``thesis_…``."""
-    printed = printed_for(comparison)
-    return [
-        asdict(row)
-        | {
-            f"thesis_{name}": value
-            for name, value in asdict(printed.get(row.policy, Printed())).items()
-        }
-        for row in comparison.rows()
-    ]
+    """Return a row for each policy, with the figures of the thesis in the columns ``thesis_…``."""
+    table = []
+    for row in comparison.rows():
+        printed = printed_for(comparison).get(row.policy, Printed())
+        theirs = {f"thesis_{name}": value for name, value in asdict(printed).items()}
+        table.append(asdict(row) | theirs)
+    return table
 
 
 def mismatches(comparison: Comparison) -> list[str]:
-    """Say in a sentence each where ours is further than 5 % from what the thesis prints.
+    """Return a sentence for each of our figures that is more than 5 % from the thesis's.
 
-    The Joules a page are left out: they hang on how long the user thought, the ratios do not.
+    The Joules a page are left out: they depend on how long the user thought, the ratios do not.
     """
     sentences = []
     for policy, printed in printed_for(comparison).items():

@@ -1,4 +1,4 @@
-"""What the user of the client does: pages, each of a document and its images, and pauses."""
+"""What the user of the client does: loads pages, each a document with images, and pauses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ HEADING = (
 
 
 class Fetch(NamedTuple):
-    """One object: bytes asked with, bytes answered, seconds the server takes in between."""
+    """One object: bytes of the request, bytes of the reply, seconds the server takes in between."""
 
     request: int
     reply: int
@@ -20,14 +20,14 @@ class Fetch(NamedTuple):
 
 
 class Page(NamedTuple):
-    """One page: the document, then its images; and how long the user thinks afterwards."""
+    """One page: the document and its images, and how long the user thinks afterwards."""
 
     think_s: float
     fetches: tuple[Fetch, ...]
 
 
 class Push(NamedTuple):
-    """Bytes that the server sends unasked, over a connection that is open; then a pause."""
+    """Bytes that the server sends unasked over an open connection, and the pause afterwards."""
 
     think_s: float
     size: int
@@ -35,7 +35,7 @@ class Push(NamedTuple):
 
 @dataclass(frozen=True)
 class Workload:
-    """A sequence of pages, or of what is pushed: the same for every policy and both engines."""
+    """A sequence of pages and pushes, the same for every policy and both engines."""
 
     pages: tuple[Page | Push, ...]
 
@@ -46,7 +46,7 @@ class Workload:
             check_page(number, page)
 
     def save(self, path: str | Path) -> None:
-        """Write one page a line, as text that ns-2's Tcl reads too."""
+        """Write one page a line, as text that the script of ns-2 reads too."""
         lines = [HEADING]
         for page in self.pages:
             words = [repr(float(page.think_s))]
@@ -60,7 +60,7 @@ class Workload:
 
     @classmethod
     def load(cls, path: str | Path) -> "Workload":
-        """Read what ``save`` wrote."""
+        """Read a file that ``save`` wrote."""
         pages = []
         text = Path(path).read_text(encoding="utf-8")
         for number, line in enumerate(text.splitlines(), start=1):
@@ -103,3 +103,12 @@ def check_sizes(number: int, *sizes: float) -> None:
     for size in sizes:
         if size != int(size) or not 1 <= size <= 10**9:
             raise ValueError(f"page {number}: {size!r} is not a size; give bytes, 1 to 10^9")
+
+
+def check_counts(seed: int, **counts: int) -> None:
+    """Check the arguments of a function that draws a workload: a seed, and how much to draw."""
+    for name, value in counts.items():
+        if value < 1 or value != int(value):
+            raise ValueError(f"{name}={value!r} must be a whole number, at least 1")
+    if seed < 0:
+        raise ValueError(f"seed={seed!r} must be 0 or more")

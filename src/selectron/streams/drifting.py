@@ -1,4 +1,4 @@
-"""Streams whose concept drifts: half-spaces on the unit sphere, with some labels turned over."""
+"""Streams whose concept drifts: half-spaces on the unit sphere, with some labels flipped."""
 
 from collections.abc import Callable
 
@@ -11,18 +11,18 @@ Paths = Callable[[np.random.Generator, int, int], Matrix]
 
 
 def drifting(kind: str, seed: int, *, n: int = 20_000, d: int = 20, noise: float = 0.05) -> Stream:
-    """Return rows and labels -1 or +1 of a concept that drifts in this way, from a seed.
+    """Draw rows and labels -1 or +1 of a concept that drifts, from a seed.
 
-    Rows are uniform on the unit sphere; a label is the side of the concept's half-space, turned
-    over with probability `noise`.
+    Rows are uniform on the unit sphere. A label is the side of the concept's half-space, flipped
+    with probability `noise`.
 
     Parameters
     ----------
     kind : str
-        "stationary"; "flips": the concept turns into its opposite every 500 to 5,000 rounds; "new
-        concepts": another one is drawn as often; "slow rotation" and "fast rotation": it turns in
-        a plane, once in 20,000 or in 2,000 rounds; "half rotating": it stands still for the first
-        half, then turns once in 4,000 rounds.
+        "stationary": the concept stays the same; "flips": the concept turns into its opposite every
+        500 to 5,000 rounds; "new concepts": another concept is drawn as often; "slow rotation" and
+        "fast rotation": the concept turns in a plane, once in 20,000 or in 2,000 rounds; "half
+        rotating": the concept is still for the first half, then turns once in 4,000 rounds.
 
     Examples
     --------

@@ -3,32 +3,44 @@
 import zlib
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
+from numpy.typing import NDArray
 
+from selectron.arrays import Matrix
+
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray, Table
+    from scipy.sparse import csr_array, csr_matrix
+
+    # svmlight files and CSR archives give sparse rows, all others a matrix.
+    Features = Matrix | csr_array[np.float64, tuple[int, int]] | csr_matrix[np.float64]
+
+Labels = NDArray[Any]
+Arrays = dict[str, NDArray[Any]]
 TARGET_NAMES = ("y", "label", "labels", "target", "class")
 PAIRS = (("X", "y"), ("x", "y"), ("x_train", "y_train"), ("X_train", "y_train"))
 TEST_PAIRS = (("x_test", "y_test"), ("X_test", "y_test"))
 UNREADABLE = (ValueError, EOFError, BadZipFile, BadGzipFile, zlib.error)
 
 
+class Content(NamedTuple):
+    """The rows, labels and test rows of a file."""
+
+    X: "Features"
+    y: Labels
+    test: "tuple[Features, Labels] | None" = None
+
+
 class Stream(NamedTuple):
     """Rows in their order, a label for each, and test rows where the file has some."""
 
-    X: Any
-    y: Any
+    X: Any  # a matrix, or sparse rows (CSR)
+    y: Labels
     name: str
-    test: Any = None
-
-
-class Content(NamedTuple):
-    """What a reader finds in a file."""
-
-    X: Any
-    y: Any
-    test: Any = None
+    test: "tuple[Features, Labels] | None" = None
 
 
 def read_stream(path: str | Path, target: str | None = None) -> Stream:
@@ -76,7 +88,7 @@ def _read_npz(path: Path, target: str | None) -> Content:
     raise ValueError(f"it holds {found}, but no rows X with labels y")
 
 
-def _from_csr(arrays: dict[str, Any], target: str | None) -> Content:
+def _from_csr(arrays: Arrays, target: str | None) -> Content:
     from scipy.sparse import csr_array  # noqa: PLC0415
 
     target = target or next((name for name in arrays if name.startswith("y")), None)
@@ -88,7 +100,7 @@ def _from_csr(arrays: dict[str, Any], target: str | None) -> Content:
     return Content(X, y[:, 0] if y.ndim == 2 else y)
 
 
-def _pair(arrays: dict[str, Any], rows: str, labels: str) -> tuple[Any, Any]:
+def _pair(arrays: Arrays, rows: str, labels: str) -> tuple[Matrix, Labels]:
     X = arrays[rows]
     return X.reshape(len(X), -1).astype(np.float64, copy=False), arrays[labels]
 
@@ -113,7 +125,7 @@ def _read_parquet(path: Path, target: str | None) -> Content:
     return _from_table(parquet.read_table(path), target)
 
 
-def _from_table(table: Any, target: str | None) -> Content:
+def _from_table(table: "Table", target: str | None) -> Content:
     names = table.column_names
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -133,11 +145,12 @@ def _from_table(table: Any, target: str | None) -> Content:
     return Content(np.column_stack(columns), np.asarray(labels))
 
 
-def _numbers(name: str, column: Any) -> Any:
+def _numbers(name: str, column: "ChunkedArray") -> Matrix:
     values = column.to_numpy()
     if values.dtype.kind not in "fiub":
         raise ValueError(f"column {name!r} holds {column.type}, not numbers; encode it, or drop it")
-    return values.astype(np.float64)
+    numbers: Matrix = values.astype(np.float64)
+    return numbers
 
 
 READERS = {

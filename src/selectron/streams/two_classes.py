@@ -1,11 +1,13 @@
-"""Two classes out of many: some against others, or against all the rest."""
+"""Make a stream of two classes out of one of many: some against others, or against the rest."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.streams.files import Stream
+from selectron.streams.files import Labels, Stream
+
+if TYPE_CHECKING:
+    from selectron.streams.files import Features
 
 
 def two_classes(
@@ -21,9 +23,7 @@ def two_classes(
     if both:
         raise ValueError(f"class {min(both)!r} is on the positive and on the negative side")
     X, y = _restricted(stream.X, np.asarray(stream.y), positive, negative)
-    test = stream.test
-    if test is not None:
-        test = _restricted(test[0], np.asarray(test[1]), positive, negative)
+    test = stream.test and _restricted(*stream.test, positive, negative)
     against = ",".join(negative) if negative else "all"
     return Stream(X, y, f"{stream.name} {','.join(positive)} v {against}", test)
 
@@ -42,12 +42,13 @@ def _as_it_is(stream: Stream, negative: list[str] | None) -> Stream:
 
 
 def _restricted(
-    X: Any, y: NDArray[Any], positive: list[str], negative: list[str] | None
-) -> tuple[Any, NDArray[Any]]:
+    X: "Features", y: Labels, positive: list[str], negative: list[str] | None
+) -> "tuple[Features, Labels]":
     text = np.array([_text(label) for label in y])
     missing = [label for label in (*positive, *(negative or [])) if label not in text]
     if missing:
-        raise ValueError(f"there is no row of class {missing[0]!r}; classes are {_some(text)}")
+        known = ", ".join(np.unique(text)[:12])
+        raise ValueError(f"there is no row of class {missing[0]!r}; classes are {known}")
     wanted = np.isin(text, positive)
     if wanted.all() and not negative:
         raise ValueError("--positive names every class: leave one for the other side")
@@ -57,10 +58,7 @@ def _restricted(
     return X[np.flatnonzero(kept)], wanted[kept]
 
 
-def _text(label: Any) -> str:
-    whole = isinstance(label, float | np.floating) and float(label).is_integer()
-    return str(int(label)) if whole else str(label)
-
-
-def _some(text: NDArray[Any]) -> str:
-    return ", ".join(np.unique(text)[:12])
+def _text(label: object) -> str:
+    if isinstance(label, float | np.floating) and float(label).is_integer():
+        return str(int(label))
+    return str(label)

@@ -1,13 +1,17 @@
-"""Power-saving policies: one file each, and their names on the command line."""
+"""Power-saving policies, and their names on the command line."""
 
-from selectron.power.policies.always_on import AlwaysOn
-from selectron.power.policies.bounded_slowdown import BoundedSlowdown
+from selectron.power.policies.fixed import AlwaysOn, BoundedSlowdown, StaticPsm
 from selectron.power.policies.learned import Learned
-from selectron.power.policies.losses import INVERSE, INVERSE_LOG, DelayAndEnergy, SleepLoss
-from selectron.power.policies.lpsm import Lpsm, lpsm_inverse_log
+from selectron.power.policies.lpsm import (
+    INVERSE,
+    INVERSE_LOG,
+    DelayAndEnergy,
+    Lpsm,
+    SleepLoss,
+    lpsm_inverse_log,
+)
 from selectron.power.policies.plan import FixedPlan
 from selectron.power.policies.policy import Controller, Policy
-from selectron.power.policies.static import StaticPsm
 
 __all__ = [
     "INVERSE",
@@ -29,7 +33,7 @@ __all__ = [
 
 
 def standard_policies() -> tuple[Policy, ...]:
-    """Give the policies of [Mon06], Figures 2-6 and 2-7, and no power saving."""
+    """Return the policies of [Mon06], Figures 2-6 and 2-7, and no power saving."""
     bounded = tuple(BoundedSlowdown(p) for p in (1.0, 0.5, 0.2, 0.1))
     return (AlwaysOn(), StaticPsm(), Lpsm(), lpsm_inverse_log(), *bounded)
 

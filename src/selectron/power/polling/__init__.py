@@ -1,10 +1,15 @@
-"""When to look again: polling for things that arrive unasked, at the least cost."""
+"""Polling for items that arrive unasked: when to look again, at the least cost."""
 
 from selectron.power.polling.arrivals import Arrivals, bursts, on_off, poisson
-from selectron.power.polling.bill import Bill, Schedule, replay
-from selectron.power.polling.hindsight import back_off_bill, best_back_off, best_fixed_interval
+from selectron.power.polling.bill import (
+    Bill,
+    back_off_bill,
+    best_back_off,
+    best_fixed_interval,
+    replay,
+)
 from selectron.power.polling.poller import AdaptivePoller
-from selectron.power.polling.rivals import BackOff, FixedInterval
+from selectron.power.polling.schedules import BackOff, FixedInterval, Schedule
 
 __all__ = [
     "AdaptivePoller",

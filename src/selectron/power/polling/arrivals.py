@@ -17,7 +17,7 @@ class Arrivals(NamedTuple):
 
 
 def poisson(seed: int, *, rate: float = 1 / 30, duration: float = DAY) -> Arrivals:
-    """Draw items that arrive at a steady rate, independently of each other."""
+    """Draw items that arrive independently of each other, `rate` a second."""
     generator = _generator(seed, 0)
     count = generator.poisson(rate * duration)
     return Arrivals(np.sort(generator.random(count)) * duration, duration)

@@ -1,18 +1,17 @@
-"""What polling cost: polls, and the seconds items waited."""
+"""What polling cost: polls, and the seconds that items waited.
 
-from typing import NamedTuple, Protocol
+`replay` bills any schedule. The functions below it bill the best schedules that knew the arrivals.
+"""
+
+from collections.abc import Iterable
+from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from selectron.arrays import Vector
-
-
-class Schedule(Protocol):
-    """Anything that says when to poll next and hears what was found."""
-
-    def next(self) -> float: ...
-
-    def observe(self, n_items: float, elapsed: float | None = None) -> None: ...
+from selectron.power.polling.schedules import Schedule
 
 
 class Bill(NamedTuple):
@@ -30,7 +29,7 @@ def replay(schedule: Schedule, times: Vector, duration: float) -> Bill:
     Parameters
     ----------
     schedule : Schedule
-        An `AdaptivePoller`, or a rival.
+        Such as an `AdaptivePoller` or a `BackOff`.
     times : array
         When items arrive: seconds from 0 up to `duration`, sorted.
     duration : float
@@ -63,3 +62,68 @@ def check_arrivals(times: Vector, duration: float) -> None:
             f"arrivals must be sorted and lie between 0 and the duration, {duration}: sort them "
             "and subtract when the stream began"
         )
+
+
+class Best(NamedTuple):
+    """The bounds of the cheapest schedule, and what it cost."""
+
+    min_interval: float
+    max_interval: float
+    cost: float
+
+
+def back_off_bill(times: Vector, duration: float, min_interval: float, max_interval: float) -> Bill:
+    """Replay a `BackOff` in compiled code; equal bounds make a fixed interval.
+
+    Examples
+    --------
+    >>> back_off_bill(np.array([0.5, 1.0, 5.0]), 6.0, 2.0, 2.0)
+    Bill(polls=3, items=3, waited_s=3.5)
+    """
+    check_arrivals(times, duration)
+    polls, waited = play_back_off(
+        np.asarray(times, dtype=np.float64), float(duration), min_interval, max_interval
+    )
+    return Bill(polls, len(times), waited)
+
+
+def best_fixed_interval(
+    times: Vector, duration: float, prices: tuple[float, float], intervals: Iterable[float]
+) -> Best:
+    """Return the cheapest of these fixed intervals at (poll_cost, delay_cost)."""
+    return cheapest(times, duration, prices, ((x, x) for x in intervals))
+
+
+def best_back_off(
+    times: Vector, duration: float, prices: tuple[float, float], intervals: Iterable[float]
+) -> Best:
+    """Return the cheapest back-off with bounds among these intervals, fixed ones included."""
+    pairs = combinations_with_replacement(sorted(intervals), 2)
+    return cheapest(times, duration, prices, pairs)
+
+
+def cheapest(
+    times: Vector,
+    duration: float,
+    prices: tuple[float, float],
+    bounds: Iterable[tuple[float, float]],
+) -> Best:
+    bills = (Best(*pair, back_off_bill(times, duration, *pair).cost(*prices)) for pair in bounds)
+    return min(bills, key=lambda best: best.cost)
+
+
+@njit(cache=True)
+def play_back_off(
+    times: Vector, duration: float, min_interval: float, max_interval: float
+) -> tuple[int, float]:
+    now, waited, interval = 0.0, 0.0, min_interval
+    found = polls = 0
+    while now < duration:
+        now += interval
+        polls += 1
+        interval = min(2 * interval, max_interval)
+        while found < len(times) and times[found] <= now:
+            waited += now - times[found]
+            found += 1
+            interval = min_interval
+    return polls, waited

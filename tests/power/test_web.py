@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from selectron.power.distributions import DATA_FILE, NAMES, Empirical, web_distributions
+from selectron.power.web import DATA_FILE, NAMES, Empirical, web_distributions
 
 
 @pytest.fixture(autouse=True)

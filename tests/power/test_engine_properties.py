@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selectron.power import AlwaysOn, BoundedSlowdown, Network, Radio, simulate
-from selectron.power.browser import Browser
-from selectron.power.events import Events
+from selectron.power.clock import Events
+from selectron.power.simulator import Browser
 from selectron.power.station import Station
 from tests.power.traffic import quick_policies, workloads
 

@@ -1,7 +1,7 @@
-"""Run ``psm.tcl`` in ns-2 and answer its questions with a policy.
+"""The same experiment in ns-2, where it is installed: a second engine to check the first.
 
-ns-2 simulates links, FullTcp and the browser; the policy decides here, in Python, over a pipe: the
-very controllers that the embedded engine asks. Both engines read the same workload file.
+ns-2 runs the script ``psm.tcl``: links, FullTcp and the browser. The policy decides in Python, over
+a pipe, by the controllers that the embedded engine asks too. Both engines read the same workload.
 """
 
 import shutil
@@ -12,20 +12,18 @@ from dataclasses import fields
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import IO
 
-from selectron.power.energy import Radio
-from selectron.power.network import Network
+from selectron.power.network import Network, Radio
 from selectron.power.policies.policy import Controller, Policy, next_beacon
-from selectron.power.results import DiaryKeeper, Run, make_run
+from selectron.power.results import Counts, Run, run_policy
 from selectron.power.workload import Push, Workload
 
-# No packet is lost, so none needs to be sent again: a timer that never runs out.
+# No packet is lost, so no packet is sent again: this timer never runs out.
 RETRANSMIT_AFTER_S = 1e5
 
 
 def installed() -> bool:
-    """Say whether the program ``ns`` is there."""
+    """Return whether the program ``ns`` is on PATH."""
     return shutil.which("ns") is not None
 
 
@@ -42,17 +40,19 @@ def simulate(
         raise FileNotFoundError("ns-2's program ns is not on PATH; on Debian: apt-get install ns2")
     if any(isinstance(page, Push) for page in workload.pages):
         raise ValueError("ns-2's script knows no pushes; take selectron.power.simulate for them")
-    controller = policy.start()
-    if diary:
-        controller = DiaryKeeper(controller)
+    return run_policy(policy, partial(browse, workload, network or Network()), radio, diary)
+
+
+def browse(workload: Workload, network: Network, controller: Controller) -> Counts:
+    """Let ns-2 load all pages, and answer its questions."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        as_file(files("selectron.power.ns2") / "psm.tcl") as script,
+        as_file(files("selectron.power") / "psm.tcl") as script,
         Path(folder, "errors").open("w+", encoding="utf-8") as errors,
     ):
         file = Path(folder, "workload")
         workload.save(file)
-        command = ["ns", str(script), str(file), *settings(network or Network())]
+        command = ["ns", str(script), str(file), *settings(network)]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
         ) as process:
@@ -66,19 +66,11 @@ def simulate(
     duration, awake, beacons, retransmitted = end
     if retransmitted:
         raise RuntimeError(f"ns-2 sent {retransmitted} packets again although none was lost")
-    return make_run(
-        policy.name,
-        latencies,
-        duration=duration,
-        awake=awake,
-        beacons=beacons,
-        radio=radio or Radio(),
-        controller=controller,
-    )
+    return Counts(latencies, duration, awake, beacons)
 
 
 def settings(network: Network) -> Iterable[str]:
-    """Give names and values one after another; no exponents, which ns-2 does not read."""
+    """Yield names and values in turn, without exponents, which ns-2 does not read."""
     for field in fields(network):
         value = getattr(network, field.name)
         yield from (field.name, f"{value:.9f}" if isinstance(value, float) else str(int(value)))
@@ -88,7 +80,7 @@ def settings(network: Network) -> Iterable[str]:
 def converse(
     process: "subprocess.Popen[str]", controller: Controller
 ) -> tuple[list[int], list[int]]:
-    """Answer until ns-2 says it is at the end; give the latencies and its last line."""
+    """Answer until ns-2 has loaded all pages; return latencies and its last line."""
     questions: dict[str, Callable[..., int]] = {
         "begin": controller.begin,
         "sent": controller.sent,
@@ -102,7 +94,8 @@ def converse(
     for line in said:
         word, *numbers = line.split()
         if word in questions:
-            answer(told, questions[word](*map(int, numbers)))
+            told.write(f"{questions[word](*map(int, numbers))}\n")
+            told.flush()
         elif word == "received":
             controller.received(*map(int, numbers))
         elif word == "page":
@@ -110,8 +103,3 @@ def converse(
         elif word == "end":
             return latencies, [int(number) for number in numbers]
     return latencies, []
-
-
-def answer(told: IO[str], time: int) -> None:
-    told.write(f"{time}\n")
-    told.flush()
