@@ -75,7 +75,7 @@ def inventory(site):
     """Return the Python names that have a place on the site, and what each is."""
     packed = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
     lines = [line.split() for line in zlib.decompress(packed).decode().splitlines()]
-    return {name: kind for name, kind, *_ in lines}
+    return {name: kind for name, kind, priority, *_ in lines if priority == "1"}  # 2: a synonym
 
 
 @needs_mkdocs
