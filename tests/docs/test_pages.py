@@ -17,12 +17,21 @@ SHOWN = [
     *sorted((DOCS / "guides").glob("*.md")),
 ]
 EXAMPLES = [example for page in SHOWN for example in examples(page)]
-# These compile longer than they run.
-PLAIN = {"many-classes.md", "kernels.md", "text.md", "your-own-rule.md", "late-labels.md"}
+# Pages, and words in examples, that take longer to compile than to run.
+PLAIN = (
+    "budgets.md",
+    "kernels.md",
+    "late-labels.md",
+    "many-classes.md",
+    "text.md",
+    "your-own-rule.md",
+    "HashingVectorizer",
+    "ask_one",
+)
 
 
 def marked(example):
-    plain = example.page.name in PLAIN or "HashingVectorizer" in example.code
+    plain = any(word in example.page.name or word in example.code for word in PLAIN)
     return pytest.param(example, id=example.name, marks=pytest.mark.plain if plain else ())
 
 
