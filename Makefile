@@ -42,7 +42,7 @@ docs: $(VENV)/docs
 	$(BIN)/python -m docs
 	$(BIN)/mkdocs build --strict
 
-# Every experiment that has a page, its table and its picture: about an hour.
+# Every experiment, its table and its picture; this takes long.
 figures: $(VENV)/test
 	$(BIN)/python -m docs --figures
 

@@ -2,7 +2,7 @@
 
 `python -m docs` writes the page of commands, in seconds; `make docs` runs it and builds the site.
 `python -m docs --check` says whether that page is stale. `python -m docs --figures` (`make
-figures`) runs every experiment that has a page and renews its table and its picture, in an hour.
+figures`) runs every experiment and renews its table and its picture, which takes long.
 """
 
 import io
