@@ -3,8 +3,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 export PYTHONHASHSEED := 0
+export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test check bench reproduce docs lock clean
+.PHONY: demo test check bench reproduce docs figures lock clean
 
 $(VENV)/base: requirements/base.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later was not found: install it, or set PYTHON=/path/to/python3" >&2; exit 2; }
@@ -21,7 +22,7 @@ $(VENV)/%: requirements/%.txt $(VENV)/base
 demo: $(VENV)/base
 	$(BIN)/selectron demo
 
-test: $(VENV)/test
+test: $(VENV)/test $(VENV)/docs
 	$(BIN)/python -m tests
 
 check: $(VENV)/test
@@ -36,13 +37,20 @@ bench: $(VENV)/bench
 reproduce: $(VENV)/test
 	$(BIN)/python -m pytest -m slow
 
-docs: $(VENV)/test
+# The commands' page, then the site in site/; a broken link fails.
+docs: $(VENV)/docs
 	$(BIN)/python -m docs
+	$(BIN)/mkdocs build --strict
+
+# Every experiment, its table and its picture; this takes long.
+figures: $(VENV)/test
+	$(BIN)/python -m docs --figures
 
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra plot --extra tables -o requirements/base.txt pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test --extra check -c requirements/base.txt -o requirements/test.txt pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra bench -c requirements/base.txt -o requirements/bench.txt pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra docs -c requirements/base.txt -c requirements/test.txt -o requirements/docs.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist site

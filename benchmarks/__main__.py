@@ -41,8 +41,8 @@ def main() -> int:
     out.mkdir(exist_ok=True)
     report = {"machine": machine, "rows": [row.as_json() for row in found]}
     (out / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
-    plot(found, machine, Path("docs/images/bench.png"))
-    print("\nout/bench.json, docs/images/bench.png")
+    plot(found, machine, out / "bench.png")
+    print("\nout/bench.json, out/bench.png")
     return 0
 
 

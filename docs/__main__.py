@@ -1,6 +1,8 @@
-"""Make the generated parts of the documentation again: `make docs`.
+"""Make the generated parts of the documentation again.
 
-Pictures, tables and the page of commands; `--check` says whether that page is stale.
+`python -m docs` writes the page of commands, in seconds; `make docs` runs it and builds the site.
+`python -m docs --check` says whether that page is stale. `python -m docs --figures` (`make
+figures`) runs every experiment and renews its table and its picture, which takes long.
 """
 
 import io
@@ -16,12 +18,17 @@ from selectron.cli.main import COMMANDS
 from selectron.experiments import EXPERIMENTS
 
 DOCS = Path(__file__).parent
-COMMANDS_PAGE = DOCS / "commands.md"
+IMAGES = DOCS / "images"
+COMMANDS_PAGE = DOCS / "reference" / "commands.md"
 HEAD = """# Commands
 
-Made by `make docs` from the commands themselves. `selectron --version` names the version. Errors \
-are one line on standard error and exit code 2; Ctrl-C is exit code 130 and leaves no file half \
-written. A bar shows on a terminal, none in a pipe. `--json -` prints JSON and nothing else.
+`make docs` writes this page from the commands themselves.
+
+- `selectron --version` prints the version.
+- An error is one line on standard error and exit code 2.
+- Ctrl-C gives exit code 130 and leaves no file half written.
+- A progress bar shows on a terminal and not in a pipe.
+- `--json -` prints JSON and nothing else.
 
 | command | what it does |
 |---|---|
@@ -43,19 +50,22 @@ def _help(name: str) -> str:
     return shown.getvalue()
 
 
-def draw_demo() -> None:
-    selectron(["demo", "--plot", str(DOCS / "images" / "demo.png")])
-
-
-def run_experiments() -> None:
-    """Run every experiment that has a page, and put its table and its picture there."""
+def draw_figures() -> None:
+    """Draw the demo, run every experiment, and put tables and pictures into their pages."""
+    selectron(["demo", "--plot", str(IMAGES / "demo.png")])
     for name, experiment in EXPERIMENTS.items():
-        page = DOCS / f"{name}.md"
-        if not page.exists() or (experiment.reads_data and not os.environ.get("SELECTRON_DATA")):
+        if experiment.reads_data and not os.environ.get("SELECTRON_DATA"):
             continue
+        page = page_of(name)
         result = experiment.run(None, lambda: None)
-        experiment.plot(result, DOCS / "images" / f"{name}.png")
+        experiment.plot(result, IMAGES / f"{name}.png")
         page.write_text(with_table(page.read_text(), experiment.text(result)))
+
+
+def page_of(experiment: str) -> Path:
+    """Return the page of an experiment: it has the experiment's name, in one of the rooms."""
+    (page,) = [p for p in DOCS.rglob(f"{experiment}.md") if p.parent.name in ("lab", "figures")]
+    return page
 
 
 def with_table(page: str, table: str) -> str:
@@ -65,16 +75,15 @@ def with_table(page: str, table: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["--check"]):
-        sys.exit(f"usage: python -m docs [--check], got {' '.join(arguments)}")
-    page = commands_page()
-    if arguments:
-        if COMMANDS_PAGE.read_text() != page:
-            sys.exit("docs/commands.md is stale: run make docs")
-        return
-    COMMANDS_PAGE.write_text(page)
-    draw_demo()
-    run_experiments()
+    if arguments == ["--figures"]:
+        draw_figures()
+    elif arguments == ["--check"]:
+        if COMMANDS_PAGE.read_text() != commands_page():
+            sys.exit("docs/reference/commands.md is stale: run make docs")
+    elif arguments:
+        sys.exit(f"usage: python -m docs [--check | --figures], got {' '.join(arguments)}")
+    else:
+        COMMANDS_PAGE.write_text(commands_page())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from numba import config
 LONG = (
     "tests/test_plain_python.py",
     "tests/docs/test_docs.py",
+    "tests/docs/test_pages.py",
     "tests/rules/test_determinism.py",
     "tests/rules/test_many.py",
     "tests/kernels/test_bits.py",

@@ -1,4 +1,4 @@
-"""The documents keep up with the code: keys, rules, commands, layers, examples, links."""
+"""The documents keep up with the code: keys, rules, commands, layers, doctests."""
 
 import doctest
 import importlib
@@ -16,7 +16,18 @@ from docs import __main__ as maker
 from selectron import queries, scalings, updates
 from selectron.cli.main import COMMANDS, _parser
 from selectron.experiments import EXPERIMENTS
-from tests.docs.places import DOCS, MODULES, PAGES, ROOT, SOURCE, section
+from tests.docs.places import (
+    DOCS,
+    MODULES,
+    PAGES,
+    PAPERS,
+    REFERENCE,
+    ROOT,
+    RULES_PAGE,
+    SOURCE,
+    fenced,
+    section,
+)
 
 KEY = re.compile(r"\[((?:[A-Z]+[a-z]*)+\d\d|Ng)(?:,[^\]]*)?\](?!\()")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -36,27 +47,41 @@ def keys_in(paths):
 
 
 def test_every_key_resolves():
-    headings = set(re.findall(r"^## \[(\w+)\]$", (DOCS / "papers.md").read_text(), re.MULTILINE))
+    index = (PAPERS / "index.md").read_text()
+    headings = set(re.findall(r"^## \[(\w+)\]$", index, re.MULTILINE))
     used = keys_in(MODULES)
     assert {"CBGZ06", "DKM09", "SS05", "Mon06", "Ng", "CDKSS06", "CKD09"} <= used
     assert used <= headings
     assert keys_in(PAGES) <= headings
-    assert headings <= used, "papers.md has a paper that nothing cites"
+    assert headings <= used, "the index of papers has a paper that nothing cites"
 
 
-def test_what_papers_md_names_exists():
-    text = (DOCS / "papers.md").read_text()
+def test_five_papers_have_a_page():
+    for paper in ("CBGZ06", "DKM09", "Mon06", "Ng", "SS05"):
+        page = PAPERS / f"{paper.lower()}.md"
+        assert page.read_text().startswith(f"# [{paper}] ")
+        assert section(page, "## What is here")
+        assert section(page, "## Where we read it differently")
+        assert f"({page.name})" in section(PAPERS / "index.md", f"## [{paper}]")
+
+
+def public_names():
+    rooms = ("updates", "queries", "scalings", "experts", "power", "evaluate")
+    for room in rooms:
+        yield from importlib.import_module(f"selectron.{room}").__all__
+    for module in pkgutil.iter_modules(selectron.bounds.__path__, "selectron.bounds."):
+        yield from vars(importlib.import_module(module.name))
+
+
+@pytest.mark.parametrize("page", sorted(PAPERS.glob("*.md")), ids=lambda page: page.name)
+def test_what_papers_name_exists(page):
+    text = page.read_text()
     for name in re.findall(r"`(selectron\.[\w.]+)`", text):
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute) or importlib.import_module(name)
-    rules = {kind.__name__ for kind in RULES}
-    bounds = {
-        word
-        for module in pkgutil.iter_modules(selectron.bounds.__path__, "selectron.bounds.")
-        for word in vars(importlib.import_module(module.name))
-    }
+    known = set(public_names())
     for word in re.findall(r"`([A-Za-z_0-9]+)(?:\([^`]*\))?`", text):
-        assert word in rules | bounds, f"papers.md names {word}, which is nowhere"
+        assert word in known, f"{page.name} names {word}, which is nowhere"
 
 
 # --- rules
@@ -64,7 +89,7 @@ def test_what_papers_md_names_exists():
 
 @pytest.mark.parametrize("kind", RULES, ids=named)
 def test_every_rule_is_described_with_all_its_knobs(kind):
-    described = section(DOCS / "rules.md", f"### {kind.__name__}")
+    described = section(RULES_PAGE, f"### {kind.__name__}")
     for knob in fields(kind):
         default = knob.default if knob.default is not MISSING else knob.default_factory()
         shown = f'"{default}"' if isinstance(default, str) else repr(default)
@@ -74,7 +99,7 @@ def test_every_rule_is_described_with_all_its_knobs(kind):
 
 
 def test_no_rule_is_described_that_does_not_exist():
-    described = re.findall(r"^### (\w+)$", (DOCS / "rules.md").read_text(), re.MULTILINE)
+    described = re.findall(r"^### (\w+)$", RULES_PAGE.read_text(), re.MULTILINE)
     assert sorted(described) == sorted(kind.__name__ for kind in RULES)
 
 
@@ -110,7 +135,7 @@ def test_the_check_runs_as_make_runs_it():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_on_the_page(name):
-    described = section(DOCS / "commands.md", f"## selectron {name}")
+    described = section(maker.COMMANDS_PAGE, f"## selectron {name}")
     parsers = _parser([name])._subparsers._group_actions[0].choices
     assert list(parsers) == list(COMMANDS)
     for action in parsers[name]._actions:
@@ -126,23 +151,28 @@ def test_a_table_goes_into_its_page():
     assert maker.with_table("```text\n```\n", "new") == "```text\nnew\n```\n"
 
 
-def blocks_of(page, language):
-    fenced = rf"^```{language}\n(.*?)^```$"
-    yield from re.findall(fenced, page, re.DOTALL | re.MULTILINE)
-
-
 def test_the_sphere_has_a_growth_for_every_curve():
-    assert (DOCS / "dkm09-labels.md").read_text().count("growth: ") == 12
+    assert maker.page_of("dkm09-labels").read_text().count("growth: ") == 12
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_has_its_page_with_table_and_picture(name):
-    page = (DOCS / f"{name}.md").read_text()
-    table = next(blocks_of(page, "text"))
+    page = maker.page_of(name).read_text()
+    table = next(content for language, content, _ in fenced(page) if language == "text")
     assert len(re.findall(r"\d", table)) > 30
     assert f"selectron reproduce {name}" in page
     assert f"images/{name}.png" in page
     assert (DOCS / "images" / f"{name}.png").stat().st_size > 10_000
+
+
+# --- glossary
+
+
+def test_the_glossary_has_at_most_forty_words_in_order():
+    rows = re.findall(r"^\| ([\w ]+) \| \S", (DOCS / "glossary.md").read_text(), re.MULTILINE)
+    words = [word for word in rows if word != "word"]
+    assert 20 < len(words) <= 40
+    assert words == sorted(set(words))
 
 
 # --- architecture
@@ -180,7 +210,7 @@ def test_every_module_has_a_layer():
 
 def test_every_dependency_has_its_reason():
     project = PROJECT["project"]
-    text = (DOCS / "dependencies.md").read_text()
+    text = (REFERENCE / "dependencies.md").read_text()
     extras = project["optional-dependencies"]
     for wanted in (project["dependencies"], *extras.values(), PROJECT["build-system"]["requires"]):
         for requirement in wanted:
@@ -218,78 +248,3 @@ def example(name):
 @pytest.mark.parametrize("name", [example(name) for name in modules()])
 def test_examples_print_what_they_say(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
-
-
-def blocks(page):
-    """Yield each block of Python, with the block of text that follows it, if any."""
-    fenced = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
-    for k, (language, code) in enumerate(fenced):
-        if language == "python":
-            follows = fenced[k + 1 : k + 2]
-            yield code, follows[0][1] if follows and follows[0][0] == "text" else ""
-
-
-README = list(blocks(ROOT / "README.md"))
-
-
-@pytest.mark.parametrize("k", range(len(README)))
-def test_the_journeys_of_the_readme_run_as_shown(k, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    code, printed = README[k]
-    assert len([line for line in code.splitlines() if line and "import" not in line]) <= 10
-    exec(compile(code, "README.md", "exec"), {})
-    assert steady(capsys.readouterr().out) == steady(printed)
-
-
-def steady(printed):
-    """Leave out what a certificate's search may find otherwise elsewhere."""
-    return re.sub(r"<= [\d,]+|gamma [\d.]+|hinge [\d.]+", "", printed)
-
-
-def test_the_readme_has_three_journeys():
-    assert len(README) == 3
-    assert all(printed for _, printed in README)
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "rules.md",
-        "experts.md",
-        "polling.md",
-        pytest.param("multiclass.md", marks=pytest.mark.plain),
-        pytest.param("kernels.md", marks=pytest.mark.plain),
-    ],
-)
-def test_the_other_examples_run(page):
-    for code, _ in blocks(DOCS / page):
-        exec(compile(code, page, "exec"), {})
-
-
-def run_page(page):
-    """Run the blocks of a page as one program; return its names."""
-    names = {}
-    for code, _ in blocks(DOCS / page):
-        exec(compile(code, page, "exec"), names)
-    return names
-
-
-def test_the_page_of_tracking_runs_from_top_to_bottom():
-    tracker = run_page("tracking.md")["tracker"]
-    assert tracker.n_seen_ == 2000
-    assert 100 < tracker.n_asked_ == tracker.n_updates_ < 1000
-
-
-def test_the_page_of_power_runs_from_top_to_bottom(capsys):
-    run_page("power.md")
-    assert len(capsys.readouterr().out.splitlines()) == 8
-
-
-# --- links
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text()):
-        if not target.startswith("https://"):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -79,7 +79,7 @@ def test_rows_of_learn_alpha_may_be_too_far_behind_for_numbers():
 
 
 def test_what_moves_the_weight_of_one_that_never_wakes():
-    """The figures of docs/experts.md."""
+    """The figures of docs/guides/experts.md."""
     losses = np.random.default_rng(0).random((200, 3)) * [0.5, 1.0, np.nan]
     mixtures = {
         "given": StaticExpert(3),

@@ -18,7 +18,7 @@ SEEDS = range(11, 19)
 
 
 def runs(kind, query, **params):
-    """Run what the table of docs/tracking.md runs: a seed is a stream and its coins."""
+    """Run what the table of docs/lab/tracking.md runs: a seed is a stream and its coins."""
     return [
         follow(TrackingClassifier(query=query, random_state=seed, **params), stream.X, stream.y)
         for seed, stream in ((seed, drifting(kind, seed)) for seed in SEEDS)

@@ -147,7 +147,7 @@ def adaptive_mistakes(
 
 
 def adaptive_rate_floor(*, beta: float, n_updates: float | None = None) -> float:
-    """Return the least probability AdaptiveMargin(beta) can ask with ([CBGZ06], section 5).
+    """Return the least odds of Perceptron(eta=1) + AdaptiveMargin(beta) ([CBGZ06], section 5).
 
     b_{t-1}/(b_{t-1} + |p_t|) ≥ β√(1 + K) / (β√(1 + K) + √K) ≥ β/(1 + β) after K updates, None for
     any K. The paper takes rows of norm 1; all will do: |p_t| ≤ ‖x_t‖ X_{t-1} √K ≤ (X')² √K.

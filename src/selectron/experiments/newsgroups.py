@@ -26,7 +26,7 @@ def newsgroups() -> tuple[Any, Any]:
 
     path = news_file()
     if path is None:
-        raise ValueError(f"{FILE} is not in SELECTRON_DATA: put it there, see docs/multiclass.md")
+        raise ValueError(f"{FILE} is not in SELECTRON_DATA: see docs/lab/multiclass.md")
     with gzip.open(path, "rt", encoding="utf-8") as file:
         posts = [json.loads(line) for line in file]
     # Hashing knows no other post: nothing of the future is in a row.

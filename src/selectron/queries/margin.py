@@ -115,7 +115,7 @@ class AdaptiveMargin(QueryRule):
     Parameters
     ----------
     beta : float
-        > 0; on unit rows at least the share β/(1 + β) of the labels is asked.
+        > 0. With `Perceptron(eta=1)` and two classes the odds are at least β/(1 + β).
 
     Examples
     --------
