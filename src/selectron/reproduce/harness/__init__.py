@@ -1,0 +1,1 @@
+"""What all experiments share: how they run, where rows come from, what is counted, and reports."""

@@ -1,0 +1,1 @@
+"""[Mon06]: sleeping radios, regret of switching experts, and labels to learn digits."""

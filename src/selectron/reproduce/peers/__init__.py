@@ -1,0 +1,1 @@
+"""Active learners of other libraries on the same problems."""

@@ -1,0 +1,1 @@
+"""[SS05]: Ballseptron on handwritten digits, and its bounds under noise."""
