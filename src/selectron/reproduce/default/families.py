@@ -86,23 +86,26 @@ def jobs(seeds: int) -> list[Job]:
 
 def measure(job: Job) -> Row:
     """Run every learner on every shuffle of a problem."""
-    given, splits = job.problem, [(job.problem.shuffled(seed), seed) for seed in job.shuffles]
+    given, rare = job.problem, job.family == RARE
+    error = 0.0 if rare else given.tolerance()
+    runs: dict[str, list[tuple[float, ...]]] = {name: [] for name in LEARNERS}
+    for seed in job.shuffles:
+        split = given.shuffled(seed)
+        for name in LEARNERS:
+            if rare:
+                runs[name].append(whole_stream(name, split, seed))
+            else:
+                runs[name].append(labels_to(error, name, split, seed))
     head = {"name": given.name, "base": given.base_rate()}
-    if job.family == RARE:
-        return head | {"learners": {name: _rare(name, splits) for name in LEARNERS}}
-    error = given.tolerance()
-    runs = {name: [labels_to(error, name, *split) for split in splits] for name in LEARNERS}
-    kinds = {
-        kind: {name: [run[k] for run in some] for name, some in runs.items()}
-        for k, kind in enumerate(("labels", "held"))
-    }
-    return head | {"error": error} | kinds
+    if rare:
+        return head | {"learners": {name: _whole(some) for name, some in runs.items()}}
+    first, held = ({name: [run[k] for run in some] for name, some in runs.items()} for k in (0, 1))
+    return head | {"error": error, "labels": first, "held": held}
 
 
-def _rare(name: str, splits: list[tuple[Split, int]]) -> dict[str, float]:
-    """Run whole streams; return labels and the error at the end."""
-    runs = np.array([whole_stream(name, *split) for split in splits], float)
-    labels, errors, rows = runs.T
+def _whole(runs: list[tuple[float, ...]]) -> dict[str, float]:
+    """Average labels, their share, and the error at the end of whole streams."""
+    labels, errors, rows = np.array(runs, float).T
     means = (float(column.mean()) for column in (labels, labels / rows, errors))
     return dict(zip(("labels", "share", "error"), means, strict=True))
 

@@ -9,7 +9,15 @@ from selectron.evaluate.first_passage import Curve, most_errors
 from selectron.queries import Halving, Margin, Uniform
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels, Reach
-from selectron.reproduce.mon06.digits import PROBLEMS, Digits, Fold, Runs, draw_sample, folds
+from selectron.reproduce.mon06.digits import (
+    PROBLEMS,
+    Digits,
+    Fold,
+    Runs,
+    draw_sample,
+    folds,
+    passages,
+)
 from selectron.reproduce.mon06.gram_engine import Table, run_fold
 from selectron.spec import QueryRule
 
@@ -123,7 +131,7 @@ def run_column(job: ColumnJob, theirs: dict[str, float]) -> Row:
 
 def efficiency(curves: Sequence[Curve], used: Sequence[Fold]) -> list[float | None]:
     """Return mean labels to each accuracy, None where a run never got there (Figure 4-5)."""
-    reaches = (Reach.of(Runs.of(curves, 1.0 - accuracy, used).reached) for accuracy in ACCURACIES)
+    reaches = (Reach.of(passages(curves, 1.0 - accuracy, used)) for accuracy in ACCURACIES)
     return [found.mean if found.reach == 1.0 else None for found in reaches]
 
 

@@ -119,6 +119,12 @@ LEARNERS = {
 }
 
 
+def passages(curves: Sequence[Curve], error: float, used: Sequence[Fold]) -> Labels:
+    """Return the labels of each curve until its error on the test rows of its fold is reached."""
+    pairs = zip(curves, used, strict=True)
+    return [curve.passage(most_errors(error, len(fold.test))) for curve, fold in pairs]
+
+
 class Runs(NamedTuple):
     """Labels to the error in each fold, None where it was never reached; and to hold it."""
 
@@ -127,8 +133,9 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, curves: Sequence[Curve], error: float, used: Sequence[Fold]) -> "Runs":
-        pairs = [(c, most_errors(error, len(f.test))) for c, f in zip(curves, used, strict=True)]
-        return cls([c.passage(n) for c, n in pairs], [c.held(n, HOLD) for c, n in pairs])
+        pairs = zip(curves, used, strict=True)
+        held = [curve.held(most_errors(error, len(fold.test)), HOLD) for curve, fold in pairs]
+        return cls(passages(curves, error, used), held)
 
 
 class LearnerJob(NamedTuple):

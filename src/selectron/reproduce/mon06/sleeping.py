@@ -43,6 +43,7 @@ class Job(NamedTuple):
     workload: Callable[[int, int], Workload]
     size: int  # of the workload: pages, or regimes
     seed: int
+    diary: bool = False  # keep every sleep
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +53,8 @@ def drawn(workload: Callable[[int, int], Workload], size: int, seed: int) -> Wor
 
 
 def simulated(job: Job) -> Run:
-    return simulate(job.policy, drawn(job.workload, job.size, job.seed))
+    workload = drawn(job.workload, job.size, job.seed)
+    return simulate(job.policy, workload, diary=job.diary)
 
 
 def against_both(policies: Iterable[Policy]) -> list[Policy]:
@@ -95,11 +97,7 @@ def comparison_from_data(data: Row) -> Comparison:
 
 def evolving_jobs(seeds: int) -> list[Job]:
     policies, numbers = (Lpsm(), lpsm_inverse_log()), range(1, 1 + seeds)
-    return [Job("", p, web_workload, EVOLVING_PAGES, n) for n in numbers for p in policies]
-
-
-def evolve(job: Job) -> Run:
-    return simulate(job.policy, drawn(job.workload, job.size, job.seed), diary=True)
+    return [Job("", p, web_workload, EVOLVING_PAGES, n, True) for n in numbers for p in policies]
 
 
 def report_sleeps(found: list[tuple[Job, Run]], seeds: int) -> Row:
@@ -292,7 +290,7 @@ def draw_pages(result: Row) -> Picture:
     return page_slowdowns(trials_of(result)["a"])
 
 
-FIGURE_2_5 = Parts(evolving_jobs, evolve, report_sleeps, sleeps_text, draw_sleeps)
+FIGURE_2_5 = Parts(evolving_jobs, simulated, report_sleeps, sleeps_text, draw_sleeps)
 FIGURE_2_6 = Parts(page_jobs, simulated, report_pages, energy_text, draw_energy)
 FIGURE_2_7 = Parts(page_jobs, simulated, report_pages, slowdown_text, draw_slowdown)
 FIGURE_2_8 = Parts(page_jobs, simulated, report_pages, pages_text, draw_pages)
