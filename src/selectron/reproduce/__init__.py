@@ -1,7 +1,8 @@
-"""The papers' tables and figures again, and how the defaults were chosen: a folder a paper.
+"""Run the tables and figures of the papers again, and show how the defaults were chosen.
 
-`harness` has what the experiments share. Each other module is a study: its functions `jobs`,
-`measure`, `report`, `text` and `draw` make one experiment.
+There is a folder for each paper, `default` for the defaults of this library, and `peers` for other
+libraries. A module in them is a study: its functions `jobs`, `measure`, `report`, `text` and `draw`
+make one experiment. `harness` has the code that all studies share.
 """
 
 from typing import Any

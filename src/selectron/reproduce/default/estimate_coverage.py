@@ -1,4 +1,8 @@
-"""Are the estimates unbiased, and do the intervals hold? Thousands of runs with known labels."""
+"""Measure whether the estimated error is unbiased, and whether its intervals hold at all times.
+
+Learners play thousands of runs whose labels are all known. The estimate sees the asked labels only,
+and is held against the truth.
+"""
 
 from math import log, sqrt
 from typing import NamedTuple
@@ -40,7 +44,7 @@ CONSTRUCTIONS: dict[str, Construction] = {"thinning": Thinning(), "bernstein": B
 
 
 class Case(NamedTuple):
-    """A learner on a kind of stream; `explore` is what its odds are known not to fall below."""
+    """A learner on a kind of stream; the odds of its questions do not fall below `explore`."""
 
     name: str
     update: Spec | None
@@ -107,7 +111,7 @@ def play(case: Case, seed: int, n: int) -> Played:
 
 
 def judge(case: Case, seed: int, n: int) -> Row:
-    """Return what one run says: estimates at its end, and which claims it ever broke."""
+    """Return the estimates at the end of a run, and which claims broke on the way."""
     played = play(case, seed, n)
     evidence = gather(case, played)
     events = ((TRUE_POSITIVE,), (FALSE_POSITIVE,), (FALSE_NEGATIVE,), MISTAKES)
@@ -176,7 +180,10 @@ def breaks(
 
 
 def breaks_a_window(path: Path, construction: Construction, explore: float, n: int) -> bool:
-    """Tell whether any window was ever wrong, each start with its share of the level."""
+    """Tell whether the interval of any window was ever wrong.
+
+    Windows that start later get a smaller share of what the level allows.
+    """
     quarter = WINDOW // 4
     for number, start in enumerate(range(0, n, quarter), start=1):
         first, last = np.searchsorted(path.rounds, (start, start + WINDOW + quarter))
@@ -200,7 +207,7 @@ def breaks_pair(hits: Path, missed: Path, explore: float) -> bool:
 
 
 def trusts_too_soon(played: Played) -> bool:
-    """Tell whether estimate ± 1.96 standard errors was ever wrong, looking now and then."""
+    """Tell whether estimate ± 1.96 standard errors was wrong at any look, every 250 rounds."""
     seen, odds = played.wrong & played.asked, played.odds
     looks = np.arange(LOOKS, len(seen) + 1, LOOKS) - 1
     weighed = np.cumsum(np.where(seen, 1.0 / odds, 0.0))
@@ -221,7 +228,7 @@ def measure(job: tuple[Case, int]) -> Row:
 
 
 def report(found: list[tuple[tuple[Case, int], Row]], seeds: int) -> Row:
-    """Return a line a case, what a learner without a floor may claim, and one run in full."""
+    """Return a line for each case, the estimate of a learner without a floor, and one full run."""
     hard = gather(HARD, play(HARD, FIRST_SEED, ROUNDS)).estimate()
     runs = grouped((case, run) for (case, _), run in found)
     return {
@@ -303,7 +310,7 @@ WIDTHS = {
 
 
 def text(result: Row) -> str:
-    """Print the table of claims, and the table of widths."""
+    """Write the table of claims, and the table of widths."""
     lines = [_in_percent(line) for line in result["cases"]]
     return "\n".join([
         f"{result['rounds']:,} rounds, d = {D}, {100 * NOISE:g} % of the labels turned over; means "
@@ -328,7 +335,7 @@ def text(result: Row) -> str:
 
 
 def _in_percent(line: Row) -> Row:
-    """Return the line with its shares in per cent, intervals and quotients as words."""
+    """Return the line with shares in per cent, and with intervals and quotients as text."""
     shares = ("truth", "hoeffding", "sd", "sd_guessed", "normal_off", "thinning_windows_off",
               "bernstein_windows_off")  # fmt: skip
     sides = ("thinning_off", "bernstein_off")

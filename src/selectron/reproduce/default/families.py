@@ -1,4 +1,4 @@
-"""The default learner where its constants were chosen: labels to an error, family by family."""
+"""Count the labels of the default learner on the problems that chose its constants."""
 
 from collections.abc import Iterable, Sequence
 from math import exp
@@ -119,7 +119,7 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 
 def summary(rows: Sequence[Row]) -> Row:
-    """Return labels of the old learner, the ratios to it, their errors, and who never arrived."""
+    """Return the labels of the old learner, ratios to it with their errors, and missed runs."""
     if not rows:
         return {}
     labels, held = (
@@ -148,7 +148,7 @@ def _log_labels(labels: Matrix) -> float:
 
 
 def text(result: Row) -> str:
-    """Print the ratios family by family, each problem, and the rare classes to the end."""
+    """Write the ratios of each family, the labels of each problem, and the rare classes."""
     known = {name: found for name, found in result["families"].items() if found["problems"]}
     return "\n".join([
         f"Labels to the error, of {OLD}, and of others over it (geometric means over problems of "

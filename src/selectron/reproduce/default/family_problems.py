@@ -1,6 +1,6 @@
-"""Problems on which the constants of the default learner were chosen, family by family.
+"""Make the problems that chose the constants of the default learner, in four families.
 
-The families are images, tables, synthetic sets, and some of all these with noisy labels.
+The families are images, tables, synthetic sets, and some problems of these with noisy labels.
 """
 
 import csv
@@ -121,7 +121,7 @@ def images() -> list[Problem]:
 
 
 def rare_fashion() -> Problem:
-    """One class against all, thinned to one row in fifty."""
+    """Make a problem of one class against all, thinned to one row in fifty."""
     X, classes = fashion()
     rng = np.random.default_rng(RARE_CLASS)
     rare, others = np.flatnonzero(classes == RARE_CLASS), np.flatnonzero(classes != RARE_CLASS)
@@ -175,7 +175,7 @@ def of_river() -> list[Problem]:
 
 
 def _columns(rows: list[list[str]], target: str) -> tuple[Matrix, NDArray[np.str_]]:
-    """Part a file's columns into numbers and the target's words."""
+    """Split the columns of a file into numbers and the words of the target."""
     at = rows[0].index(target)
     values = [[float(cell) for k, cell in enumerate(row) if k != at] for row in rows[1:]]
     return np.array(values), np.array([row[at] for row in rows[1:]])
@@ -190,7 +190,7 @@ N_RARE = len(RARE_SHARES) + 1
 
 
 def synthetic() -> list[Problem]:
-    """Return the sets; those with a rare class, whose share is in the name, come last."""
+    """Return the synthetic sets; the `N_RARE` sets with a rare class come last."""
     return [*by_rows(), clusters(), nonlinear(), *map(rare, RARE_SHARES), rare_fashion()]
 
 
@@ -201,7 +201,7 @@ def _in_units(rng: np.random.Generator, X: Matrix) -> Matrix:
 
 
 def _wild(rng: np.random.Generator) -> Matrix:
-    """Each feature has a unit of its own, and an offset in that unit."""
+    """Draw features that each have a unit of their own, and an offset in that unit."""
     scale = 10.0 ** rng.uniform(-3.0, 3.0, WIDTH)
     return scale * (rng.standard_normal((ROWS, WIDTH)) + rng.normal(0.0, 3.0, WIDTH))
 
@@ -216,7 +216,7 @@ def _lognormal(rng: np.random.Generator) -> Matrix:
 
 
 def _correlated(rng: np.random.Generator) -> Matrix:
-    """Five causes shine through twenty features."""
+    """Draw twenty features that depend on five hidden causes."""
     causes = rng.standard_normal((ROWS, 5)) @ rng.standard_normal((5, WIDTH))
     return _in_units(rng, causes + 0.5 * rng.standard_normal((ROWS, WIDTH)))
 
@@ -226,7 +226,7 @@ def _binary(rng: np.random.Generator) -> Matrix:
 
 
 def _mixed(rng: np.random.Generator) -> Matrix:
-    """Counts, amounts, shares and flags side by side."""
+    """Draw counts, amounts, shares and flags side by side."""
     quarter = WIDTH // 4
     counts = rng.poisson(rng.uniform(1.0, 20.0, quarter), (ROWS, quarter))
     amounts = np.exp(rng.normal(5.0, 1.0, (ROWS, quarter)))
@@ -256,7 +256,7 @@ def by_rows() -> list[Problem]:
 
 
 def _robust(X: Matrix) -> Matrix:
-    """Return the features over their usual size, cut at five of it."""
+    """Divide the features by their usual size, and clip them at five times that size."""
     middle = np.median(X, axis=0)
     size = np.maximum(np.mean(np.abs(X - middle), axis=0), 1e-12)
     low, high = np.quantile(X, [0.16, 0.84], axis=0)
@@ -270,7 +270,7 @@ def _halves(score: Vector) -> Flags:
 
 
 def clusters() -> Problem:
-    """Twelve clouds of different weight, each of one class."""
+    """Draw twelve clouds of different weight; each cloud has one class."""
     rng = np.random.default_rng([SEED, 20])
     n_clouds = 12
     cloud = rng.choice(n_clouds, ROWS, p=rng.dirichlet(np.full(n_clouds, 2.0)))
@@ -281,7 +281,7 @@ def clusters() -> Problem:
 
 
 def nonlinear() -> Problem:
-    """A plane bent by products of features, and one label in twenty at random."""
+    """Bend a plane by products of features, and flip one label in twenty."""
     rng = np.random.default_rng([SEED, 21])
     X = rng.standard_normal((ROWS, WIDTH))
     score = X @ rng.standard_normal(WIDTH) + 0.7 * X[:, 0] * X[:, 1] + 0.7 * X[:, 2] ** 2
@@ -290,7 +290,7 @@ def nonlinear() -> Problem:
 
 
 def rare(share: float) -> Problem:
-    """A rare class in a cloud of its own, four deviations from the others."""
+    """Draw a rare class in a cloud of its own, four deviations from the others."""
     rng = np.random.default_rng([SEED, round(100 * share)])
     X = rng.standard_normal((ROWS, WIDTH))
     few = rng.random(ROWS) < share
@@ -315,7 +315,7 @@ NOISE: dict[str, tuple[float, float | None]] = {
 
 
 def noisy(problems: Sequence[Problem]) -> list[Problem]:
-    """Return those of the problems that are taught with flipped labels too."""
+    """Return noisy copies of the problems that `NOISE` names."""
     found = []
     for k, (name, (share, error)) in enumerate(NOISE.items()):
         found += [p.noisy(share, k)._replace(error=error) for p in problems if p.name == name]

@@ -1,4 +1,4 @@
-"""Ten classes: labels to an error for the default, and how soon it knows a class that is late."""
+"""Count the labels of the default on ten classes, and the rows until it knows a late class."""
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -67,7 +67,7 @@ EARLIER_LATE = "mean 30, most 119"
 
 
 class Problem(NamedTuple):
-    """Where rows come from, how many judge, and the errors to be reached."""
+    """How to read the rows, how many of them are test rows, and the errors to be reached."""
 
     name: str
     read: Callable[[], tuple[Any, Classes]]
@@ -117,7 +117,7 @@ MNIST, USPS, NEWS, FASHION, DIGITS = PROBLEMS = (
 
 
 def draw_stream(problem: Problem, seed: int) -> Stream:
-    """Return a stream in an order of its own, and rows that are not in it."""
+    """Shuffle the rows by the seed, and split them into test rows and a stream."""
     X, classes = problem.read()
     order = np.random.default_rng([SEED, seed]).permutation(len(classes))
     test, learnt = np.split(order[: problem.n_test + LONGEST], [problem.n_test])
@@ -126,7 +126,7 @@ def draw_stream(problem: Problem, seed: int) -> Stream:
 
 
 def draw_late(seed: int) -> tuple[Stream, list[int]]:
-    """Return clothes, two classes of which stay away for 5,000 rounds; and those two."""
+    """Return a stream of clothes without two classes for 5,000 rounds; and these two classes."""
     stream = draw_stream(FASHION, seed)
     late = np.random.default_rng([SEED, seed, 1]).permutation(10)[:ABSENT_CLASSES]
     stays_away = np.isin(stream.classes, late)
@@ -175,7 +175,7 @@ def measure(job: Job | LateJob) -> Labels:
 
 
 def begin(learner: str, stream: Stream, seed: int) -> tuple[Machine, ClassLabels]:
-    """Return the machine of a learner that knows the names of the classes, and no more."""
+    """Return the machine of a fresh learner that knows only the names of the classes."""
     fresh = SelectiveClassifier(**{**LEARNERS[learner].get_params(), "random_state": seed})
     labels, rows = ClassLabels(np.unique(stream.classes)), read_rows(stream.rows)
     if isinstance(rows, Csr) and fresh.scaling is not None:
@@ -240,7 +240,7 @@ def report(found: list[tuple[Job | LateJob, Labels]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print a table a problem, and the late classes below."""
+    """Write a table a problem, and the late classes below."""
     lines = [
         "Labels until the test error is reached the first time, mean ± standard deviation; (k): "
         "only k runs get there, the mean being of those;",

@@ -1,4 +1,4 @@
-"""The learning poller against fixed intervals and back-off, on drawn and recorded arrivals."""
+"""Compare the learning poller with fixed intervals and back-off, on drawn and recorded arrivals."""
 
 from math import exp, log
 from statistics import fmean, median
@@ -56,7 +56,7 @@ class Job(NamedTuple):
 
 
 def streams(seeds: int) -> list[Stream]:
-    """Return the streams to be judged on; recorded ones only where the data are."""
+    """Return the streams; recorded ones only where the folder of data sets has them."""
     drawn = range(FIRST_SEED, FIRST_SEED + seeds)
     found = [
         Stream("Poisson bursts", [bursts(seed) for seed in drawn]),
@@ -124,7 +124,7 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print a row a stream and price."""
+    """Write a row for each stream and price."""
     start = [f"{'':16s}{'wait, a second':>15s}"]
     start += ["{stream:16s}{delay_cost:15g}".format_map(row) for row in result["rows"]]
     cells = ["".join(f"{name:>15s}" for name in COLUMNS)]

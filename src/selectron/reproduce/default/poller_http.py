@@ -1,4 +1,7 @@
-"""The learning poller on real requests: a bursty inbox behind HTTP, in a loop and in asyncio."""
+"""Compare the learning poller with its rivals on real HTTP requests, in a loop and in asyncio.
+
+A server on this machine has an inbox. It fills by the clock in bursts, and a poll empties it.
+"""
 
 import asyncio
 import json
@@ -35,7 +38,7 @@ class Inbox:
         self.began = time.monotonic()
 
     def take(self) -> list[float]:
-        """Return how long each item that is there has waited, in seconds."""
+        """Hand out the items that have arrived: the seconds that each has waited."""
         with self.lock:
             now = time.monotonic() - self.began
             arrived = bisect_right(self.times, now)
@@ -75,7 +78,7 @@ def serve(inbox: Inbox) -> Iterator[int]:
 
 
 def rivals() -> dict[str, Callable[[], Rival]]:
-    """Return what makes a fresh schedule, by name."""
+    """Return functions that make a fresh schedule, by name."""
     learned = partial(AdaptivePoller, SHORTEST, LONGEST, *PRICES)
     fixed = [SHORTEST * 2**k for k in range(8)]
     return {
@@ -108,7 +111,7 @@ class Client:
         return ages
 
     def observe(self, found: list[float]) -> bool:
-        """Tell the schedule what was found; return whether that was all."""
+        """Tell the schedule how many items were found; return whether all items have come."""
         self.schedule.observe(len(found))
         self.ages += found
         return len(self.ages) >= len(self.inbox.times)
@@ -167,7 +170,7 @@ def report(found: list[tuple[Job, Bill]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print what each schedule cost."""
+    """Write what each schedule cost."""
     rows = [row | {"wait": 1000 * row["waited_s"] / row["items"]} for row in result["rows"]]
     columns = {
         "seed": "{seed:4d}", " schedule": " {schedule:<18s}", "polls": "{polls:8d}",

@@ -1,4 +1,4 @@
-"""The learned sleeping policy against those of [Mon06]: on web pages, and when traffic changes."""
+"""Compare the learned sleeping policy with those of [Mon06], on web pages and changing traffic."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -71,7 +71,7 @@ def report(found: list[tuple[Job, Run]], seeds: int) -> Row:
 
 
 def duel(comparison: Comparison, lambda_: float) -> Row:
-    """Give the cost on each workload: learned, the best of [Mon06]'s, the best fixed plan."""
+    """Return the costs on each workload: learned, best policy of [Mon06], best fixed plan."""
     ours = costs(comparison, Learned(lambda_).name, lambda_)
     others = [p.name for p in standard_policies() if p.name != "none"]
     best = cheapest(comparison, others, lambda_)
@@ -94,7 +94,7 @@ def cheapest(comparison: Comparison, policies: Sequence[str], lambda_: float) ->
 
 
 def text(result: Row) -> str:
-    """Print energy, slowdown and cost of every policy, and who wins on each workload."""
+    """Write energy, slowdown and cost of every policy, and who wins on each workload."""
     lines = [
         f"Web, {len(result['web_seeds'])} x {result['pages']} pages, seeds from {FIRST_SEED}",
         "policy             J/static  slowdown  worst page",

@@ -1,8 +1,8 @@
-"""The default learner on the sphere: fewer than half of DKM's labels, down to one in a million.
+"""Count the labels of the default learner on the sphere, down to an error of one in a million.
 
-There the next question is millions of rows away. A row whose margin exceeds all that the band can
-be by then is not asked, and opens the band a little, whatever else it is: so the number of such
-rows is drawn instead of the rows. The distribution of the run is that of drawing every row.
+At such errors the next question is millions of rows away. A row whose margin is wider than the band
+can be by then is not asked; it only opens the band a little. So the number of such rows is drawn
+instead of the rows. The distribution of the run is that of drawing every row.
 """
 
 from collections.abc import Iterator
@@ -203,7 +203,7 @@ def summary(errors: Vector, runs: list[Labels], d: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print labels/d at each error, the prototype's beside them, and what a factor e costs."""
+    """Write labels/d at each error, the prototype's beside them, and what a factor e costs."""
     lines = [f"Labels over d to reach an error on the unit sphere (mean of {result['seeds']} seeds "
              "| prototype)"]  # fmt: skip
     for name, rows in grouped((found["learner"], found) for found in result["curves"]).items():

@@ -1,4 +1,4 @@
-"""Does it stop when it may? Goals for the error on 4 against 7, held against a test set."""
+"""Measure when `stop_when` stops on the digits 4 against 7, and what the error is by then."""
 
 from functools import cache
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print a line a goal: how often, when, at what price it stopped, and how often wrongly."""
+    """Write a line a goal: how often, when, at what price it stopped, and how often wrongly."""
     rows = [["goal", "stopped", "round (10-50-90 %)", "labels", "worst test error", "wrongly"]]
     for goal, runs in grouped((run["goal"], run) for run in result["runs"]).items():
         stopped = [run for run in runs if run["round"] is not None]

@@ -1,4 +1,4 @@
-"""Following the best learner through drift: mistakes on streams, on Reuters, and the weights."""
+"""Count the mistakes of the tracker and of its learners on drifting streams and on Reuters."""
 
 from functools import cache
 from pathlib import Path
@@ -87,7 +87,10 @@ class Reuters(NamedTuple):
 
 @cache
 def read_by_date(path: Path) -> tuple[Matrix, list[set[str]]]:
-    """Return rows of unit length, and the topics of each: of all documents that have some."""
+    """Return the documents that have topics in the order of their dates, and their topics.
+
+    A row has 300 random projections of the words, and unit length.
+    """
     documents = [document for document in read_documents(path) if document["topics"]]
     documents.sort(key=lambda document: str(document["date"]))
     counts = count_words(documents)
@@ -193,7 +196,7 @@ def half_width(columns: Matrix | Vector) -> list[float] | list[None]:
 
 
 def text(result: Row) -> str:
-    """Print the table, who is beaten, and Reuters."""
+    """Write the mistakes on each stream, the tracker beside its learners, and Reuters."""
     first, *others = result["seeds"]
     of = f"seeds {first} to {others[-1]}, +- 95 % of the mean" if others else f"seed {first}"
     unit = "points, 95 % interval" if others else "points, one seed: no interval"

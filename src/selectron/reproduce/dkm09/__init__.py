@@ -1,1 +1,1 @@
-"""[DKM09]: labels that the modified Perceptron needs on the unit sphere."""
+"""Count the labels that the modified Perceptron of [DKM09] needs on the unit sphere."""

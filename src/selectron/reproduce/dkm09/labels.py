@@ -1,4 +1,4 @@
-"""Labels on the sphere: d log(1/ε) for DKM, a power of 1/ε for the Perceptron ([DKM09])."""
+"""Count labels on the sphere: d log(1/ε) for DKM, a power of 1/ε for the Perceptron ([DKM09])."""
 
 from functools import partial
 from math import ceil, log
@@ -93,7 +93,7 @@ def summary(errors: Vector, runs: list[Labels], d: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print labels/d at each error, and the growth beside the paper's."""
+    """Write labels/d at each error, and the growth beside the paper's."""
     lines = [
         f"Labels to reach an error on the unit sphere, over d (mean of {result['seeds']} seeds; "
         "(share that reached))",

@@ -39,7 +39,7 @@ def points(rng: np.random.Generator, n: int, d: int) -> Matrix:
 
 
 class World:
-    """A learner, the half-space that it has to find, and where points are drawn from."""
+    """A learner, the half-space that it has to find, and the generator of the points."""
 
     def __init__(self, update: Spec, query: Spec, d: int, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -115,7 +115,7 @@ def inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
 
 
 class Curve(NamedTuple):
-    """The errors to be reached, how to sample a run for a dimension and a seed, and a line."""
+    """The errors to be reached, a function that runs a dimension and a seed, and a line style."""
 
     errors: Vector
     sample: Callable[[int, int], Labels]

@@ -1,1 +1,1 @@
-"""What all experiments share: how they run, where rows come from, what is counted, and reports."""
+"""Share between experiments how they run, what they read, what they count and what they show."""

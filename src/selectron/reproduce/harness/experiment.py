@@ -1,4 +1,4 @@
-"""Run an experiment: measure its jobs one by one, report them, print a text, draw a figure.
+"""Run an experiment: measure its jobs, report them, write a text, draw a figure.
 
 A study is a module with five functions: `jobs`, `measure`, `report`, `text` and `draw`. The
 experiment runs the study under a name.
@@ -36,7 +36,7 @@ class Study(Protocol[Job, Found]):
         """Gather all measurements into an object that JSON can hold."""
 
     def text(self, result: Row, /) -> str:
-        """Print the report as text."""
+        """Write the report as text."""
 
     def draw(self, result: Row, /) -> "Figure":
         """Draw the report as a figure."""
@@ -53,7 +53,7 @@ class Parts(NamedTuple, Generic[Job, Found]):
 
 
 def nothing() -> None:
-    """Need nothing."""
+    """Do nothing: the experiment needs no file and no package."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Count labels: until an error is reached the first time, and the mean over runs."""
+"""Count labels until an error is reached, and average them over runs."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar

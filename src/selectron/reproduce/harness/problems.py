@@ -1,4 +1,4 @@
-"""Rows, documents and recorded traffic that several experiments read."""
+"""Read rows, documents and recorded traffic that several experiments need."""
 
 import csv
 import gzip

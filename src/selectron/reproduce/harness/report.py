@@ -25,14 +25,20 @@ def lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def fill(template: str, rows: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return a line a row: the template with the row's values in its braces."""
+    """Return a line for each row: the template with the values of the row in its braces."""
     return [template.format_map(row) for row in rows]
 
 
 def table(columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return a head and a line a row; columns give the format of a cell by the word at its head.
+    """Return a head, and a line for each row.
 
-    A format has a fixed width, and the head takes it over; `<` sets both to the left.
+    Parameters
+    ----------
+    columns : mapping
+        The format of a cell by the word at the head of its column. The head is as wide as the
+        cell; `<` in the format puts both to the left.
+    rows : iterable of mapping
+        The values that the formats name.
     """
     lines = [[cell.format_map(row) for cell in columns.values()] for row in rows]
     head = [

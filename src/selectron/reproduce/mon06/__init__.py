@@ -1,1 +1,1 @@
-"""[Mon06]: sleeping radios, regret of switching experts, and labels to learn digits."""
+"""Run [Mon06] again: sleeping radios, switching experts, and labels to learn digits."""

@@ -1,4 +1,4 @@
-"""The six algorithms of [Mon06], section 4.6.1: tuned on a hold-out, then run on every fold."""
+"""Tune the six algorithms of [Mon06], section 4.6.1, on a hold-out, and run them on every fold."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -1,6 +1,6 @@
-"""The seven problems of [Mon06], section 4.6.2: handwritten digits, a hold-out, and the folds.
+"""Draw the seven problems of [Mon06], section 4.6.2: handwritten digits, a hold-out, and the folds.
 
-Learners without a tuned knob run on them here: the default, and its predecessors.
+Learners without a tuned knob run on the problems here: the default, and its predecessors.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,8 @@
-"""Regret against the best switching rate: linear in T with a wrong one, log T when it is learnt.
+"""Measure regret against the best switching rate ([Mon06], sections 2.3 and 2.4).
 
-([Mon06], sections 2.3 and 2.4.) Where the path of the best experts is forced, the quality β* of
-the minimum is 1 and the bounds meet; the noisy sequences leave a gap between them.
+The regret is linear in T if the rate is wrong, and log T if the rate is learnt. Where the path of
+the best experts is forced, the quality β* of the minimum is 1 and the bounds meet; the noisy
+sequences leave a gap between them.
 """
 
 from math import fsum, log
@@ -84,7 +85,7 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print regrets with their bounds, and how they grow."""
+    """Write regrets with their bounds, and how they grow."""
     lines = [
         f"Regret to the best switching rate in hindsight; the best of {N_EXPERTS} experts changes "
         f"at {result['switching']:g} of the steps",

@@ -1,4 +1,4 @@
-"""Sleeping radios ([Mon06], Figures 2-5 to 2-8): how LPSM sleeps, energy and slowdown of all."""
+"""Simulate sleeping radios ([Mon06], Figures 2-5 to 2-8): sleeps, energy and slowdown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
@@ -133,7 +133,7 @@ def behaviour(diary: Diary) -> dict[str, float | None]:
 
 
 def sleeps_text(result: Row) -> str:
-    """Print each sentence of the thesis, and what was measured."""
+    """Write each sentence of the thesis, and what was measured."""
     back_off = [
         {"back_off": "never" if s is None else f"{s:.1f} s (median)"}
         for s in (found["back_off_s"] for found in result["runs"])
@@ -186,7 +186,7 @@ def trials_of(result: Row) -> dict[str, Comparison]:
 
 
 def table_text(title: str, columns: dict[str, str], words: Sequence[str], result: Row) -> str:
-    """Print some columns of every policy, ours and (the thesis's), and what differs there.
+    """Write some columns of every policy, ours and (the thesis's), and what differs there.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _cell(ours: float, thesis: float | None) -> str:
 
 
 def pages_text(result: Row) -> str:
-    """Print how much slower single pages get than under static PSM, short ones and long ones."""
+    """Write how much slower single pages get than under static PSM, short ones and long ones."""
     lines = [
         "Slowdown of single pages over static PSM ([Mon06], Figure 2-8)",
         f"{'':26s}{'mean':>8s}{'worst':>8s}{'fastest 10 %':>14s}{'slowest 10 %':>14s}"

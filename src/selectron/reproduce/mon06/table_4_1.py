@@ -1,4 +1,4 @@
-"""Labels to learn digits, [Mon06] Table 4.1: its six algorithms, and ours without a knob."""
+"""Count labels to learn digits, [Mon06] Table 4.1: its six algorithms, and ours without a knob."""
 
 import numpy as np
 
@@ -147,7 +147,7 @@ def _wins(problem: str, cells: list[Row], rows: list[Row]) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print the thesis beside us, what is far off, and learners without a knob."""
+    """Write the table beside the thesis's, the cells that are far off, and the untuned learners."""
     cells = result["cells"]
     factors = np.array([np.inf if r is None else max(r, 1.0 / r)
                         for r in (cell["ratio_to_thesis"] for cell in cells)])  # fmt: skip

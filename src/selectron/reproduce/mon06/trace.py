@@ -1,9 +1,9 @@
-"""LPSM and its experts on recorded traffic ([Mon06], section 2.5.4, Figures 2-9 to 2-11).
+"""Run LPSM and its experts on recorded traffic ([Mon06], section 2.5.4, Figures 2-9 to 2-11).
 
-The thesis has the UC Berkeley Home IP trace, which cannot be had here. Its stand-in is an hour of
-one client in the log of the EPA's web server. That log has no ends of transfers, so each is given
-the length its bytes take over a modem, and they are spread over it in bins of 10 ms, as there.
-Losses are in units of LPSM's own loss. One run gives all three figures.
+The thesis has the UC Berkeley Home IP trace, which cannot be had here. An hour of one client in the
+log of the EPA's web server stands in for it. That log has no ends of transfers. So each transfer
+lasts as long as its bytes take over a modem, and its bytes are spread over that time in bins of
+10 ms, as in the thesis. Losses are in units of LPSM's own loss. One run gives all three figures.
 """
 
 from collections.abc import Callable, Iterator
@@ -80,7 +80,10 @@ def bytes_by_bin(transfers: Transfers, duration_s: float) -> Vector:
 
 
 def run_lpsm(bins: Vector) -> TraceRun:
-    """Sleep for the experts' mean time (2.32), and charge them by (2.35); ours is (2.34)."""
+    """Sleep for the mean time of the experts (2.32).
+
+    The loss of an expert is (2.35), that of LPSM is (2.34).
+    """
     arrived = np.concatenate([[0.0], np.cumsum(bins)])
     experts = LearnAlpha(len(SLEEPS_MS), horizon=HORIZON)
     rows: list[tuple[float, float, Vector, Vector]] = []

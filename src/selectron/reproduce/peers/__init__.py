@@ -1,1 +1,1 @@
-"""Active learners of other libraries on the same problems."""
+"""Run active learners of other libraries on the same problems."""

@@ -1,4 +1,4 @@
-"""The same digits learnt by other libraries' active learners, and by an SVM that keeps it all."""
+"""Count the labels of other libraries' learners on the digits of [Mon06], Table 4.1."""
 
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -85,7 +85,7 @@ def cell(name: str, problem: int, reached: Labels, default: Labels) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print labels, and how many times the default's on the same folds."""
+    """Write labels, and how many times the default's on the same folds."""
     rows = [["", "folds", *HEADS, "least", "most", "mean"]]
     for name, row in grouped((cell["learner"], cell) for cell in result["cells"]).items():
         times = [cell["times_the_default"] for cell in row if cell["times_the_default"]]

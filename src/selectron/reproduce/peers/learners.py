@@ -1,4 +1,4 @@
-"""Active learners of other libraries, as they come: a hypothesis after every label they learn."""
+"""Run active learners of other libraries: each yields a hypothesis after every label it learns."""
 
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,1 +1,1 @@
-"""[SS05]: Ballseptron on handwritten digits, and its bounds under noise."""
+"""Run Ballseptron of [SS05] on handwritten digits, and its bounds under noise."""

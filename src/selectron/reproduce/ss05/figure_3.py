@@ -1,4 +1,4 @@
-"""Ballseptron's four plots: mistakes against r on digits, bounds against noise [SS05]."""
+"""Draw the four plots of [SS05]: Ballseptron's mistakes against r, and its bounds against noise."""
 
 from functools import cache
 from math import fsum, sqrt
@@ -122,7 +122,7 @@ def pass_with(job: Pass) -> Row:
 
 
 def noisy_circle(kind: str, level: float, seed: int) -> tuple[Matrix, Vector]:
-    """Draw points of the unit circle off the separator by the margin, and add the noise."""
+    """Draw points of the unit circle, no nearer to the separator than the margin; add noise."""
     angles = np.random.default_rng([seed, 0]).random(4 * N_EXAMPLES) * 2.0 * np.pi
     X = np.column_stack([np.cos(angles), np.sin(angles)])
     X = X[np.abs(X[:, 0]) >= MARGIN][:N_EXAMPLES]
@@ -174,7 +174,7 @@ def report(found: list[tuple[Pass | Noise, Timed]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print ours, and what the paper says of its own."""
+    """Write our mistakes and bounds, and what the paper says of its own."""
     lines = ["Ballseptron, polynomial kernel of degree 5 with bias 1/2, one pass, every label told"]
     for name, rows in grouped((row["data"], row) for row in result["sweep"]).items():
         n, least = rows[0]["rows"], rows[0]["mistakes"]

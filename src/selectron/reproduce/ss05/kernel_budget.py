@@ -1,4 +1,4 @@
-"""A fixed memory: time, bytes and mistakes with 500 support vectors and without a limit."""
+"""Measure time, bytes and mistakes with 500 support vectors at most, and without a limit."""
 
 from time import process_time
 from typing import NamedTuple
@@ -58,7 +58,7 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Print every run at its end, and time and memory early and late."""
+    """Write every run at its end, and time and memory early and late."""
     line = ("{r:5.2f}  {room:12s}{total:9d}{share:8.4f}{late:14.4f}{support_vectors:9d}"
             "{us_2:21.0f}{us_4:8.0f}{mb_2:9.1f}{mb_4:8.1f}")  # fmt: skip
     return "\n".join([
