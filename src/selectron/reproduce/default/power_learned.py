@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 
 from selectron.power import (
     Comparison,
@@ -23,12 +24,12 @@ WEB_RUNS, PAGES = 8, 100
 CHANGING_RUNS, REGIMES = 4, 12
 LONGEST_S = {"web": 24.3, "changing": 1.2}  # sleep of the learned policies
 LAMBDAS = (0.5, 1.0, 2.0)
-FIXED = tuple(
-    FixedPlan(listen_s, nap_s, cap_s)
-    for listen_s in (0.0, 0.02, 0.05, 0.1, 0.2)
-    for nap_s in (0.0, 0.05, 0.07)
-    for cap_s in (0.1, 0.2, 0.4, 0.8, 1.2)
+LISTENS_S, NAPS_S, CAPS_S = (
+    (0.0, 0.02, 0.05, 0.1, 0.2),
+    (0.0, 0.05, 0.07),
+    (0.1, 0.2, 0.4, 0.8, 1.2),
 )
+FIXED = tuple(FixedPlan(*times) for times in product(LISTENS_S, NAPS_S, CAPS_S))
 
 
 def seeds_from(n: int) -> list[int]:

@@ -56,13 +56,8 @@ TASKS = (*TOPICS, SWITCHING)
 PROJECTIONS, SEED = 300, 0
 REUTERS_RULES = {"all labels": Always(), "by margin": ByMargin(), "by mistakes": ByMistakes()}
 # f = 0.998, 0.9995 and 1: with 300 features shorter memories than the default's still pay.
-REUTERS_LEARNERS = [
-    ForgettingRidge(memory=1 / (300 * 0.002)),
-    ForgettingRidge(memory=1 / (300 * 0.0005)),
-    ForgettingRidge(memory=None),
-    Perceptron(),
-    HalfStep(),
-]
+MEMORIES = (1 / (300 * 0.002), 1 / (300 * 0.0005), None)
+REUTERS_LEARNERS = [*map(ForgettingRidge, MEMORIES), Perceptron(), HalfStep()]
 # The prototype's mistakes on each task, and those of its best learner.
 REUTERS_PROTOTYPE: dict[str, tuple[str, ...]] = {
     "all labels": ("435 (448)", "755 (767)", "236 (248)", "240 (238)", "928 (944)"),
