@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from selectron.cli import main as selectron
 from selectron.cli.main import COMMANDS
-from selectron.experiments import EXPERIMENTS
+from selectron.reproduce import EXPERIMENTS
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"

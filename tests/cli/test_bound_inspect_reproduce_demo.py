@@ -8,8 +8,9 @@ import pytest
 
 from selectron import SelectiveClassifier, bounds
 from selectron.cli.bound import theorems
-from selectron.experiments import dkm09_labels
 from selectron.queries import Halving, Margin
+from selectron.reproduce.dkm09 import labels as dkm09_labels
+from selectron.reproduce.dkm09.sphere import Curve
 from selectron.updates import Perceptron, Reflection
 
 # --- bound
@@ -129,15 +130,13 @@ def test_the_experiments_are_listed(command):
 def small_experiment(monkeypatch):
     """The experiment itself, on fewer and smaller runs."""
     errors = np.array([0.1, 0.01, 0.001])
-    small = dict(list(dkm09_labels.CURVES.items())[:1])
-    small["Reflection + Halving"] = (
-        errors,
-        lambda d, seed: dkm09_labels.labels_inside_the_band(
-            Reflection(), Halving(9), d, errors, seed, 400 * d
-        ),
-    )
+
+    def sample(d, seed):
+        rules = Reflection(), Halving(9)
+        return dkm09_labels.labels_inside_the_band(*rules, d, errors, seed, 400 * d)
+
+    small = {"Reflection + Halving": Curve(errors, sample, (10,), "-")}
     monkeypatch.setattr(dkm09_labels, "CURVES", small)
-    monkeypatch.setattr(dkm09_labels, "DIMENSIONS", (10,))
 
 
 def test_reproduce(command, small_experiment, tmp_path):

@@ -15,7 +15,7 @@ import selectron
 from docs import __main__ as maker
 from selectron import queries, scalings, updates
 from selectron.cli.main import COMMANDS, _parser
-from selectron.experiments import EXPERIMENTS
+from selectron.reproduce import EXPERIMENTS
 from tests.docs.places import (
     DOCS,
     MODULES,

@@ -15,7 +15,7 @@ KERNELS = (
     "kernels/gram.py",
     "power/",
     "tracking/",
-    "experiments/gram_engine.py",
+    "reproduce/mon06/gram_engine.py",
 )
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil"}
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users|mnt|opt|srv|media)/|[A-Z]:\\\\")

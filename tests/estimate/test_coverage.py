@@ -10,8 +10,15 @@ import pytest
 
 from selectron.estimate import Bernstein, Evidence, Recent, Thinning
 from selectron.estimate.sums import MISTAKES
-from selectron.experiments.estimate_runs import Case, breaks, gather, judge, path_of, play
 from selectron.queries import AdaptiveMargin, Auto, Margin, Uniform
+from selectron.reproduce.default.estimate_coverage import (
+    Case,
+    breaks,
+    gather,
+    judge,
+    path_of,
+    play,
+)
 from selectron.updates import Perceptron, Ridge
 
 RUNS, ROUNDS = 200, 1000

@@ -5,9 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from selectron.experiments.inbox_server import Inbox, serve
-from selectron.experiments.poller_http import arrivals, play, poll, poll_async, rivals
 from selectron.power import AdaptivePoller
+from selectron.reproduce.default.poller_http import (
+    Inbox,
+    arrivals,
+    play,
+    poll,
+    poll_async,
+    rivals,
+    serve,
+)
 
 TIMES = [begin + 0.004 * k for begin in (0.1, 0.5, 0.9) for k in range(10)]
 

@@ -6,9 +6,17 @@ import json
 import numpy as np
 import pytest
 
-from selectron.experiments import EXPERIMENTS
-from selectron.experiments.drift_table import ASKING, PROTOTYPE, half_width
-from selectron.experiments.reuters_by_date import FILE, TOPICS, data_file, read_by_date, tasks
+from selectron.reproduce import EXPERIMENTS
+from selectron.reproduce.default.tracking import (
+    ASKING,
+    PROTOTYPE,
+    REUTERS_FILE,
+    TOPICS,
+    half_width,
+    read_by_date,
+    tasks,
+)
+from selectron.reproduce.harness.problems import data_file
 from selectron.streams.drifting import KINDS
 
 TRACKING = EXPERIMENTS["tracking"]
@@ -74,7 +82,7 @@ def test_documents_come_in_the_order_of_their_dates(tmp_path):
         {"date": f"1987-0{month}-01", "topics": topics, "title": "", "text": word * 3}
         for month, topics, word in [(3, ["earn"], "c "), (1, [], "a "), (2, ["acq", "x"], "b ")]
     ]
-    path = tmp_path / FILE
+    path = tmp_path / REUTERS_FILE
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(document) + "\n" for document in documents)
     X, topics = read_by_date(path)
@@ -95,7 +103,7 @@ def test_the_topic_that_is_asked_for_changes():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(data_file() is None, reason="SELECTRON_DATA has no Reuters-21578")
+@pytest.mark.skipif(data_file(REUTERS_FILE) is None, reason="SELECTRON_DATA has no Reuters-21578")
 def test_reuters_by_date():
     cells = TRACKING.run(1, lambda: None)["reuters"]
     for cell in cells:

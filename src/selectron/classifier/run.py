@@ -450,6 +450,14 @@ class Run:
             )
         return labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)
 
+    def predicted(self, rows: Rows) -> Codes:
+        """Return the label of every row as the loop knows it: a sign, or the number of a class."""
+        margins, _ = self.judge(rows, exact=False)
+        if margins.ndim == 2:
+            best: Codes = margins.argmax(axis=1).astype(np.int32)
+            return best
+        return np.where(margins > 0.0, 1, -1).astype(np.int8)
+
     def name_one(self, row: Rows) -> Any:
         """Return the class of one row, None before any label."""
         margins, labels = self.judge(row, exact=False)

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from selectron.cli.output import check_outputs, progress, write_json
-from selectron.experiments import EXPERIMENTS
+from selectron.reproduce import EXPERIMENTS
 
 
 def add_reproduce(parser: ArgumentParser) -> None:

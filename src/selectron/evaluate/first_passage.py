@@ -115,8 +115,7 @@ def _errors(run: Run, rows: Rows, wanted: Codes, allowed: int) -> int:
     errors = 0
     for start in range(0, len(wanted), BLOCK):
         stop = min(len(wanted), start + BLOCK)
-        margins, _ = run.judge(part(rows, start, stop), exact=False)
-        predicted = margins.argmax(axis=1) if run.many else np.where(margins > 0.0, 1, -1)
+        predicted = run.predicted(part(rows, start, stop))
         errors += int((predicted != wanted[start:stop]).sum())
         if errors > allowed:
             break

@@ -1,0 +1,178 @@
+"""Count labels of half-space learners on the unit sphere, where an error is an angle."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import acos, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from selectron.arrays import Matrix, Vector
+from selectron.classifier.labels import Labels as ClassLabels
+from selectron.classifier.machine import LinearMachine
+from selectron.classifier.run import NOTHING_TOLD, Run
+from selectron.loop import UPDATED
+from selectron.numeric.rows import Dense
+from selectron.protocol import hypothesis
+from selectron.reproduce.harness.experiment import Row
+from selectron.reproduce.harness.measure import Labels, first_passages, grouped
+from selectron.reproduce.harness.report import Picture, finish, new_figure
+from selectron.scalings import Raw
+from selectron.spec import QueryRule, Rules, UpdateRule
+
+BLOCK = 4096
+
+
+def error(target: Vector, weights: Vector) -> float:
+    """Return the share of the sphere on which two half-spaces differ: their angle over π."""
+    length = float(np.linalg.norm(weights))
+    if length == 0.0:
+        return 0.5
+    return acos(min(1.0, max(-1.0, float(target @ weights) / length))) / pi
+
+
+def points(rng: np.random.Generator, n: int, d: int) -> Matrix:
+    """Draw points of the sphere."""
+    X = rng.standard_normal((n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X
+
+
+class World:
+    """A learner, the half-space that it has to find, and the generator of the points."""
+
+    def __init__(self, update: UpdateRule, query: QueryRule, d: int, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.target = points(self.rng, 1, d)[0]
+        rules = Rules(Raw(), update, query)
+        self.machine = LinearMachine(rules, d, np.dtype(np.float64), seed)
+        self.run = Run(self.machine, ClassLabels())
+
+    def point(self) -> Vector:
+        drawn: Vector = points(self.rng, 1, self.machine.d)[0]
+        return drawn
+
+    def signs(self, X: Matrix) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+        return np.where(X @ self.target > 0.0, 1, -1).astype(np.int8)
+
+    def error(self) -> float:
+        return error(self.target, hypothesis(self.machine.state.update))
+
+    def by_rows(self, most_rows: int) -> Iterator[tuple[int, float]]:
+        """Draw every row; yield labels and error after each update."""
+        run = self.run
+        while run.rounds < most_rows:
+            X = points(self.rng, BLOCK, self.machine.d)
+            signs, done = self.signs(X), 0
+            while done < BLOCK:
+                stop = run.play(Dense(X), signs, first=done, pause=True)
+                done = stop.position
+                if stop.status == UPDATED:
+                    yield run.n_asked, self.error()
+
+    def by_band(self, most_labels: int) -> Iterator[tuple[int, float]]:
+        """Draw only rows inside the band; yield labels and error after each of them."""
+        for n_labels in range(1, most_labels + 1):
+            state = self.machine.state
+            band = hypothesis(state.update), state.query.threshold
+            x = self.point() if n_labels == 1 else inside(self.rng, *band)
+            X = x[np.newaxis]
+            self.machine.lesson(Dense(X), self.signs(X), NOTHING_TOLD, fresh=False)
+            yield n_labels, self.error()
+
+
+def labels_by_streaming(
+    update: UpdateRule, query: QueryRule, d: int, errors: Vector, seed: int, most_rows: int
+) -> Labels:
+    """Return the labels asked when each error was first reached, drawing the rows one by one."""
+    return first_passages(World(update, query, d, seed).by_rows(most_rows), errors.tolist())
+
+
+def labels_inside_the_band(
+    update: UpdateRule, query: QueryRule, d: int, errors: Vector, seed: int, most_labels: int
+) -> Labels:
+    """Return the same for a rule that asks inside a band and learns nothing outside.
+
+    Only the rows inside are drawn, from their exact distribution, so that the millions between two
+    questions at an error of one in a million cost nothing.
+    """
+    if d < 3:
+        raise ValueError(f"the band is drawn from its density, which is for d >= 3, got {d=}")
+    return first_passages(World(update, query, d, seed).by_band(most_labels), errors.tolist())
+
+
+def inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
+    """Draw a point of the sphere whose margin is at most `width`."""
+    d = len(weights)
+    axis = weights / np.linalg.norm(weights)
+    width = min(width, 1.0)
+    while True:  # the margin has density (1 - m²)^((d - 3)/2)
+        margin = rng.uniform(-width, width)
+        if rng.random() <= (1.0 - margin * margin) ** ((d - 3) / 2):
+            break
+    across = rng.standard_normal(d)
+    across -= (across @ axis) * axis
+    across *= np.sqrt(1.0 - margin * margin) / np.linalg.norm(across)
+    return across + margin * axis
+
+
+class Curve(NamedTuple):
+    """The errors to be reached, a function that runs a dimension and a seed, and a line style."""
+
+    errors: Vector
+    sample: Callable[[int, int], Labels]
+    dimensions: tuple[int, ...]
+    style: str
+
+
+class Job(NamedTuple):
+    """One run of a learner."""
+
+    learner: str
+    d: int
+    seed: int
+
+
+def jobs_of(curves: Mapping[str, Curve], seeds: Sequence[int]) -> list[Job]:
+    """List the runs of all learners in all their dimensions."""
+    return [
+        Job(name, d, seed)
+        for name, curve in curves.items()
+        for d in curve.dimensions
+        for seed in seeds
+    ]
+
+
+def report_curves(
+    found: Iterable[tuple[Job, Labels]],
+    seeds: int,
+    summary: Callable[[Vector, list[Labels], int], Row],
+    curves: Mapping[str, Curve],
+) -> Row:
+    """Summarise the runs of each learner in each dimension."""
+    runs = grouped(((job.learner, job.d), labels) for job, labels in found)
+    rows = [{"learner": name, "d": d} | summary(curves[name].errors, some, d)
+            for (name, d), some in runs.items()]  # fmt: skip
+    return {"seeds": seeds, "curves": rows}
+
+
+def draw_curves(
+    rows: Sequence[tuple[Row, Sequence[float | None]]],
+    curves: Mapping[str, Curve],
+    colours: Mapping[int, str],
+    title: str,
+    most: int,
+    columns: int = 1,
+) -> Picture:
+    """Draw labels/d against the error: a line for each learner and dimension."""
+    figure = new_figure(8, 5)
+    axes = figure.subplots()
+    for found, labels_per_d in rows:
+        shown = [(e, v) for e, v in zip(found["errors"], labels_per_d, strict=True) if v]
+        if shown:
+            axes.plot(*zip(*shown, strict=True), curves[found["learner"]].style, marker=".",
+                      color=colours[found["d"]],
+                      label=f"{found['learner']}, d = {found['d']}")  # fmt: skip
+    finish(axes, xscale="log", xlabel="error", ylabel="labels / d", ylim=(0, most), title=title,
+           legend=7, columns=columns)  # fmt: skip
+    axes.invert_xaxis()
+    return figure

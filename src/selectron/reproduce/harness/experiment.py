@@ -1,0 +1,138 @@
+"""Run an experiment: measure its jobs, report them, write a text, draw a figure.
+
+A study is a module with five functions: `jobs`, `measure`, `report`, `text` and `draw`. The
+experiment runs the study under a name.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from selectron.evaluate.plots import write_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Job = TypeVar("Job")
+Found = TypeVar("Found")
+Row = dict[str, Any]  # an object of the JSON report: its values are numbers, words, lists, objects
+Tick = Callable[[], object]
+
+
+class Study(Protocol[Job, Found]):
+    """The five parts of an experiment; modules have them as functions."""
+
+    def jobs(self, seeds: int, /) -> Sequence[Job]:
+        """List what is to be measured with so many seeds."""
+
+    def measure(self, job: Job, /) -> Found:
+        """Measure one job."""
+
+    def report(self, found: list[tuple[Job, Found]], seeds: int, /) -> Row:
+        """Gather all measurements into an object that JSON can hold."""
+
+    def text(self, result: Row, /) -> str:
+        """Write the report as text."""
+
+    def draw(self, result: Row, /) -> "Figure":
+        """Draw the report as a figure."""
+
+
+class Parts(NamedTuple, Generic[Job, Found]):
+    """A study put together from functions, where several figures share a module."""
+
+    jobs: Callable[[int], Sequence[Job]]
+    measure: Callable[[Job], Found]
+    report: Callable[[list[tuple[Job, Found]], int], Row]
+    text: Callable[[Row], str]
+    draw: Callable[[Row], "Figure"]
+
+
+def nothing() -> None:
+    """Do nothing: the experiment needs no file and no package."""
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[Job, Found]):
+    """One table or figure, ours beside theirs.
+
+    Parameters
+    ----------
+    name, summary : str
+        The name for `selectron reproduce`, and the line that `--list` shows.
+    study : Study
+        A module, or `Parts`.
+    seeds : int
+        How many seeds are run if the user names no number. 0: the study decides for each part.
+    reads_data : bool
+        The page of the experiment is made only where the folder of data sets is.
+    processes : bool
+        The jobs run on all cores, each in a process.
+    needs : callable
+        Raises ValueError where a file or a package that every job needs is missing.
+    """
+
+    name: str
+    summary: str
+    study: Study[Job, Found]
+    seeds: int = 0
+    reads_data: bool = False
+    processes: bool = False
+    needs: Callable[[], object] = nothing
+
+    def steps(self, seeds: int | None) -> int:
+        """Count the jobs, for a progress bar."""
+        return len(self.study.jobs(seeds or self.seeds))
+
+    def run(self, seeds: int | None, tick: Tick) -> Row:
+        """Measure every job and report all; call `tick` after each job."""
+        self.needs()
+        n = seeds or self.seeds
+        jobs = self.study.jobs(n)
+        each = in_processes if self.processes else one_by_one
+        found = zip(jobs, each(self.study.measure, jobs, tick), strict=True)
+        return {"experiment": self.name} | self.study.report(list(found), n)
+
+    def text(self, result: Row) -> str:
+        return self.study.text(result)
+
+    def plot(self, result: Row, path: Path) -> None:
+        """Draw the figure and write it to a file, whole or not at all."""
+        write_figure(self.study.draw(result), path)
+
+
+def one_by_one(work: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick) -> list[Found]:
+    """Return work(job) for every job, done in this process."""
+    found = []
+    for job in jobs:
+        found.append(work(job))
+        tick()
+    return found
+
+
+def in_processes(work: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick) -> list[Found]:
+    """Return work(job) for every job in the order of the jobs, done on all cores.
+
+    Each core has a fresh process with one thread.
+    """
+    fresh = get_context("spawn")  # a fork would copy locks that threads of this process hold
+    with ProcessPoolExecutor(os.cpu_count(), fresh, _one_thread) as pool:
+        waiting = [pool.submit(work, job) for job in jobs]
+        try:
+            for future in as_completed(waiting):
+                future.result()
+                tick()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        return [future.result() for future in waiting]
+
+
+def _one_thread() -> None:
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only the children need it
+
+    threadpool_limits(1)

@@ -1,0 +1,1 @@
+"""Run [Mon06] again: sleeping radios, switching experts, and labels to learn digits."""

@@ -1,0 +1,132 @@
+"""Measure regret against the best switching rate ([Mon06], sections 2.3 and 2.4).
+
+The regret is linear in T if the rate is wrong, and log T if the rate is learnt. Where the path of
+the best experts is forced, the quality β* of the minimum is 1 and the bounds meet; the noisy
+sequences leave a gap between them.
+"""
+
+from math import fsum, log
+from typing import NamedTuple
+
+import numpy as np
+
+from selectron.arrays import Matrix
+from selectron.bounds import mon06_experts as bounds
+from selectron.experts import BestAlpha, LearnAlpha, best_alpha, fixed_share_losses
+from selectron.reproduce.harness.experiment import Row
+from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness.report import Picture, finish, new_figure
+
+N_EXPERTS = 2
+SWITCHING = 0.02
+WRONG = (0.002, 0.2)
+LENGTHS = (100, 1_000, 10_000, 100_000, 1_000_000)
+KINDS = {"forced": (700.0, 0.0), "noisy": (2.0, 1.0)}  # what a wrong expert loses more, and noise
+ROUNDING = 1e-10  # of β*, where e^-700 leaves room for one path only
+
+
+class Job(NamedTuple):
+    """One sequence of losses."""
+
+    kind: str
+    length: int
+    seed: int
+
+
+def jobs(seeds: int) -> list[Job]:
+    seeded = range(1, 1 + seeds)
+    return [Job(kind, length, seed) for kind in KINDS for length in LENGTHS for seed in seeded]
+
+
+def sequence(job: Job) -> Matrix:
+    """Draw losses of experts of whom the best changes at random."""
+    gap, noise = KINDS[job.kind]
+    generator = np.random.default_rng(job.seed)
+    best = np.cumsum(generator.random(job.length) < SWITCHING) % N_EXPERTS
+    losses: Matrix = gap * (np.arange(N_EXPERTS) != best[:, None]).astype(np.float64)
+    return losses + noise * generator.random((job.length, N_EXPERTS))
+
+
+def measure(job: Job) -> Row:
+    """Return regrets and bounds on one sequence."""
+    losses, length = sequence(job), job.length
+    best, totals = best_alpha(losses), fixed_share_losses(losses, WRONG)
+    experts = LearnAlpha(N_EXPERTS, horizon=length)
+    m = len(experts.alphas)
+    return {
+        "kind": job.kind,
+        "seed": job.seed,
+        "T": length,
+        "best_alpha": best.alpha,
+        "quality": best.quality,
+        "m": m,
+        "learn_alpha": fsum(experts.run(losses).tolist()) - best.loss,
+        "learn_alpha_at_most": bounds.discretised_regret(horizon=length, n_alphas=m),
+        "fixed_share": [
+            _fixed(length, best, alpha, float(total) - best.loss)
+            for alpha, total in zip(WRONG, totals, strict=True)
+        ],
+    }
+
+
+def _fixed(length: int, best: BestAlpha, alpha: float, regret: float) -> dict[str, float]:
+    ceiling = bounds.fixed_share_regret(horizon=length, best_alpha=best.alpha, alpha=alpha)
+    floor = 0.0
+    if 0 < best.alpha < 1:
+        quality = 1.0 if best.quality > 1 - ROUNDING else best.quality
+        floor = bounds.fixed_share_regret_floor(
+            horizon=length, best_alpha=best.alpha, alpha=alpha, quality=quality
+        )
+    return {"alpha": alpha, "regret": regret, "at_least": max(0.0, floor), "at_most": ceiling}
+
+
+def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
+    return {"switching": SWITCHING, "rows": [row for _, row in found]}
+
+
+def text(result: Row) -> str:
+    """Write regrets with their bounds, and how they grow."""
+    lines = [
+        f"Regret to the best switching rate in hindsight; the best of {N_EXPERTS} experts changes "
+        f"at {result['switching']:g} of the steps",
+        f"{'':8s}{'T':>9s}{'alpha*':>9s}{'beta*':>7s}{'Learn-alpha':>13s}{'at most':>9s}"
+        + "".join(f"{f'Fixed-share {alpha:g}':>20s}{'bounds':>22s}" for alpha in WRONG),
+    ]
+    start = ("{kind:8s}{T:9d}{best_alpha:9.4f}{quality:7.3f}{learn_alpha:13.3f}"
+             "{learn_alpha_at_most:9.3f}")  # fmt: skip
+    for row in result["rows"]:
+        cells = (f"{found['regret']:20.1f}" + "[{at_least:.1f}, {at_most:.1f}]".format_map(found)
+                 .rjust(22) for found in row["fixed_share"])  # fmt: skip
+        lines.append(start.format_map(row) + "".join(cells))
+    for kind, (first, *_, last) in _by_kind(result).items():
+        growth = (last["learn_alpha"] - first["learn_alpha"]) / log(last["T"] / first["T"])
+        rates = [f"{found['regret'] / last['T']:.4f} T" for found in last["fixed_share"]]
+        lines.append(
+            f"{kind}: Learn-alpha's regret grows by {growth:.2f} log T; Fixed-share's by "
+            + " and ".join(rates)
+        )
+    lines.append("[Mon06]: at most (1/2) log T + c when the rate is learnt; linear if it is wrong.")
+    return "\n".join(lines)
+
+
+def _by_kind(result: Row) -> dict[str, list[Row]]:
+    return grouped((row["kind"], row) for row in result["rows"])
+
+
+def draw(result: Row) -> Picture:
+    """Draw regret against T: a straight line of slope 1, and one that hardly rises."""
+    figure = new_figure(10, 4.5)
+    both = figure.subplots(1, 2, sharey=True)
+    for axes, (kind, rows) in zip(both, _by_kind(result).items(), strict=True):
+        lengths = [row["T"] for row in rows]
+        axes.plot(lengths, [row["learn_alpha"] for row in rows], "ko", label="Learn-α")
+        axes.plot(lengths, [row["learn_alpha_at_most"] for row in rows], "k-", label="log m + 1/2")
+        for k, alpha in enumerate(WRONG):
+            styles = {"regret": "o", "at_most": "-", "at_least": ":"}
+            for name, style in styles.items():
+                shown = [row["fixed_share"][k][name] or np.nan for row in rows]
+                label = f"Fixed-share, α = {alpha:g}" if name == "regret" else None
+                axes.plot(lengths, shown, style, color=f"C{k}", label=label)
+        finish(axes, xscale="log", yscale="log", xlabel="T", ylabel="regret", title=kind)
+    axes.legend(fontsize=8)
+    return figure

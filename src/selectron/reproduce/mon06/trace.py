@@ -1,0 +1,293 @@
+"""Run LPSM and its experts on recorded traffic ([Mon06], section 2.5.4, Figures 2-9 to 2-11).
+
+The thesis has the UC Berkeley Home IP trace, which cannot be had here. An hour of one client in the
+log of the EPA's web server stands in for it. That log has no ends of transfers. So each transfer
+lasts as long as its bytes take over a modem, and its bytes are spread over that time in bins of
+10 ms, as in the thesis. Losses are in units of LPSM's own loss. One run gives all three figures.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.experts import LearnAlpha
+from selectron.power.policies.lpsm import DelayAndEnergy, inverse
+from selectron.reproduce.harness.experiment import Parts, Row
+from selectron.reproduce.harness.problems import (
+    Flags,
+    busy_clients,
+    epa_requests,
+    needed_data_folder,
+    within_the_second,
+)
+from selectron.reproduce.harness.report import Picture, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BIN_MS = 10
+MODEM_BYTES_PER_S = 3600.0  # 28.8 kbit/s
+HOUR_S = 3600
+SLEEPS_MS = 100.0 * np.arange(1, 11)
+LOSS = DelayAndEnergy(1e-7, inverse)
+HORIZON = 27_000  # as in LPSM: 45 minutes of beacons
+ZOOM, SHOWN = 300, 1500  # early wake-ups in full, all of them thinned out
+HEAD = (
+    "An hour of one client of the EPA's web server (1995), in the place of the Home IP trace of "
+    "1996"
+)
+
+
+class Transfers(NamedTuple):
+    """When each begins, how long it lasts, and its bytes."""
+
+    start_s: Vector
+    length_s: Vector
+    bytes: Vector
+
+
+class TraceRun(NamedTuple):
+    """Every wake-up: ms slept before it, losses of LPSM and of each expert, weights before it."""
+
+    slept_ms: Vector
+    loss: Vector
+    expert_losses: Matrix
+    weights: Matrix
+
+
+def stand_in(folder: Path) -> Transfers:
+    """Return the busiest hour of the client with the most requests."""
+    requests = within_the_second(epa_requests(folder))
+    counts = [(len(requests.of(client).time_s), -client) for client in busy_clients(requests)]
+    mine = requests.of(-max(counts)[1])
+    hours = (mine.time_s // HOUR_S).astype(np.int64)
+    hour = int(np.bincount(hours).argmax())
+    sizes = mine.bytes[hours == hour]
+    return Transfers(mine.time_s[hours == hour] - hour * HOUR_S, sizes / MODEM_BYTES_PER_S, sizes)
+
+
+def bytes_by_bin(transfers: Transfers, duration_s: float) -> Vector:
+    """Spread the bytes of each transfer evenly over the bins it spans."""
+    bins = np.zeros(int(duration_s * 1000) // BIN_MS)
+    for start, length, size in zip(*transfers, strict=True):
+        first = int(start * 1000) // BIN_MS
+        last = min(int((start + length) * 1000) // BIN_MS, len(bins) - 1)
+        bins[first : last + 1] += size / (last + 1 - first)
+    return bins
+
+
+def run_lpsm(bins: Vector) -> TraceRun:
+    """Sleep for the mean time of the experts (2.32).
+
+    The loss of an expert is (2.35), that of LPSM is (2.34).
+    """
+    arrived = np.concatenate([[0.0], np.cumsum(bins)])
+    experts = LearnAlpha(len(SLEEPS_MS), horizon=HORIZON)
+    rows: list[tuple[float, float, Vector, Vector]] = []
+    now = 0
+    while True:
+        weights = experts.weights
+        slept = max(1, round(experts.predict(SLEEPS_MS) / BIN_MS))
+        if now + slept > len(bins):
+            break
+        waiting = round(float(arrived[now + slept] - arrived[now]))
+        slept_ms = float(slept * BIN_MS)
+        own = float(LOSS(np.array([slept_ms]), slept_ms, waiting)[0])
+        losses = LOSS(SLEEPS_MS, slept_ms, waiting)
+        experts.update(losses)
+        rows.append((slept_ms, own, losses, weights))
+        now += slept
+    return TraceRun(*map(np.array, zip(*rows, strict=True)))
+
+
+def losses_said(found: TraceRun) -> Row:
+    """Measure what the thesis says of Figure 2-9."""
+    best = found.expert_losses.min(axis=1)
+    leader = found.expert_losses.argmin(axis=1)
+    early = found.expert_losses[:10].sum(axis=0)
+    return {
+        "share_within_a_tenth_of_current_best": float(np.mean(found.loss <= 1.1 * best)),
+        "share_at_or_below_current_best": float(np.mean(found.loss <= best)),
+        "current_best_changes": int(np.count_nonzero(np.diff(leader))),
+        "sleeps_that_were_best_ms": SLEEPS_MS[np.unique(leader)].tolist(),
+        "experts_beaten_in_the_first_ten": int(np.count_nonzero(found.loss[:10].sum() < early)),
+    }
+
+
+def weights_said(found: TraceRun) -> Row:
+    """Measure what the thesis says of Figure 2-10."""
+    heaviest, lightest = found.weights.argmax(axis=1), found.weights.argmin(axis=1)
+    changes = np.flatnonzero(np.diff(heaviest)) + 1
+    comebacks = [i for i in range(len(SLEEPS_MS)) if _before(lightest == i, heaviest == i)]
+    return {
+        "heaviest_changes": len(changes),
+        "first_change": int(changes[0]) if len(changes) else None,
+        "least_weight": float(found.weights.min()),
+        "largest_weight": float(found.weights.max()),
+        "worst_once_and_best_later_ms": SLEEPS_MS[comebacks].tolist(),
+    }
+
+
+def _before(one: Flags, other: Flags) -> bool:
+    """Tell whether one event happens before the last time that the other does."""
+    return bool(one.any() and other.any()) and one.argmax() < np.flatnonzero(other)[-1]
+
+
+def competition(found: TraceRun) -> Row:
+    """Measure what the thesis says of Figure 2-11."""
+    totals = found.expert_losses.sum(axis=0)
+    own, fixed, _ = _totals(found)
+    behind = np.flatnonzero(own > fixed)
+    return {
+        "loss": float(own[-1]),
+        "best_fixed_ms": float(SLEEPS_MS[totals.argmin()]),
+        "best_fixed": float(fixed[-1]),
+        "worst_fixed": float(totals.max()),
+        "current_best": float(found.expert_losses.min(axis=1).sum()),
+        "ahead_of_best_fixed_from": int(behind[-1]) + 1 if len(behind) else 0,
+    }
+
+
+def _totals(found: TraceRun) -> tuple[Vector, Vector, Vector]:
+    """Add up the losses of LPSM, of the best fixed expert, and of the best at each wake-up."""
+    best = int(found.expert_losses.sum(axis=0).argmin())
+    each = found.loss, found.expert_losses[:, best], found.expert_losses.min(axis=1)
+    own, fixed, current = map(np.cumsum, each)
+    return own, fixed, current
+
+
+def measure(figure: str) -> TraceRun:
+    return run_lpsm(bytes_by_bin(stand_in(needed_data_folder(figure)), HOUR_S))
+
+
+def report(found: list[tuple[str, TraceRun]], seeds: int) -> Row:
+    """Return what is said of all three figures, and the curves thinned out."""
+    ((_, run),) = found
+    n = len(run.loss)
+    ends = np.arange(min(ZOOM, n)), np.linspace(0, n - 1, SHOWN).astype(np.int64)
+    kept: Indices = np.unique(np.concatenate(ends))
+    names = ("total", "total_of_best_fixed", "total_of_current_best")
+    curves = run._asdict() | dict(zip(names, _totals(run), strict=True))
+    return {
+        "wake_ups": n,
+        "losses": losses_said(run),
+        "weights": weights_said(run),
+        "competition": competition(run),
+        "shown": {"wake_up": kept.tolist()} | {k: v[kept].tolist() for k, v in curves.items()},
+    }
+
+
+def losses_text(result: Row) -> str:
+    said = result["losses"]
+    best = ", ".join(f"{ms:g}" for ms in said["sleeps_that_were_best_ms"])
+    within, at_or_below = (
+        f"{said[f'share_{words}_current_best']:.1%} of wake-ups"
+        for words in ("within_a_tenth_of", "at_or_below")
+    )
+    return _lines(
+        result,
+        "2-9",
+        f"loss within a tenth of the current best expert's: {within}",
+        f"loss at or below it: {at_or_below}",
+        f"the current best expert changes {said['current_best_changes']} times, among {best} ms",
+        f"in the first ten wake-ups LPSM beats {said['experts_beaten_in_the_first_ten']} of "
+        f"{len(SLEEPS_MS)} experts",
+        "",
+        "The thesis: loss close to or better than that of the current best expert, which changes;",
+        "that takes some time, but even early on LPSM beats the worse half of the experts.",
+    )
+
+
+def _lines(result: Row, figure: str, *lines: str) -> str:
+    head = f"{HEAD}: {result['wake_ups']} wake-ups ([Mon06], Figure {figure})"
+    return "\n".join([head, *lines])
+
+
+def weights_text(result: Row) -> str:
+    said = result["weights"]
+    regained = ", ".join(f"{ms:g}" for ms in said["worst_once_and_best_later_ms"]) or "none"
+    return _lines(
+        result,
+        "2-10",
+        f"the heaviest expert changes {said['heaviest_changes']} times, first at wake-up "
+        f"{said['first_change']}",
+        f"lightest at some time and heaviest at a later one: {regained} ms",
+        f"weights between {said['least_weight']:.2g} and {said['largest_weight']:.2g}",
+        "",
+        "The thesis: the heaviest expert shifts with the traffic, early on too, and one that was",
+        "the worst for a while comes back as the best, for no weight ever goes to zero.",
+    )
+
+
+def competition_text(result: Row) -> str:
+    said = result["competition"]
+    since = said["ahead_of_best_fixed_from"]
+    ahead = f"from wake-up {since} on" if since < result["wake_ups"] else "never for good"
+    return _lines(
+        result,
+        "2-11",
+        f"total loss of LPSM                {said['loss']:10.3f}",
+        f"best fixed expert ({said['best_fixed_ms']:g} ms)        {said['best_fixed']:10.3f}",
+        f"worst fixed expert                {said['worst_fixed']:10.3f}",
+        f"current best expert at each step  {said['current_best']:10.3f}",
+        f"LPSM is ahead of the best fixed expert: {ahead}",
+        "",
+        "The thesis: LPSM eventually does better than the best fixed expert, and tracks the",
+        "sequence of best experts without beating it.",
+    )
+
+
+def _views(result: Row, figure: Picture) -> Iterator[tuple["Axes", dict[str, Vector]]]:
+    """Yield the axes for all of the run and for its beginning, each with the curves to draw."""
+    shown = {name: np.array(values) for name, values in result["shown"].items()}
+    for axes, last in zip(figure.subplots(1, 2), (shown["wake_up"][-1], ZOOM), strict=True):
+        part = shown["wake_up"] <= last
+        yield axes, {name: values[part] for name, values in shown.items()}
+
+
+def draw_losses(result: Row) -> Picture:
+    """Draw each expert's loss and LPSM's."""
+    figure = new_figure(10.0, 4.0)
+    for axes, shown in _views(result, figure):
+        axes.semilogy(shown["wake_up"], shown["expert_losses"], linewidth=0.6)
+        axes.semilogy(shown["wake_up"], shown["loss"], "ko", markersize=2, markerfacecolor="none")
+        axes.set(xlabel="wake-up", ylabel="loss")
+    return figure
+
+
+def draw_weights(result: Row) -> Picture:
+    """Draw each expert's weight."""
+    figure = new_figure(10.0, 4.0)
+    for axes, shown in _views(result, figure):
+        lines = axes.plot(shown["wake_up"], shown["weights"], linewidth=0.8)
+        axes.set(xlabel="wake-up", ylabel="weight")
+    axes.legend(lines, [f"{ms:g} ms" for ms in SLEEPS_MS], fontsize=7)
+    return figure
+
+
+def draw_competition(result: Row) -> Picture:
+    """Draw the totals against the best fixed expert, and against the best at each step."""
+    shown, figure = result["shown"], new_figure(10.0, 4.0)
+    rivals = {"total_of_best_fixed": "best fixed expert", "total_of_current_best": "current best"}
+    for axes, (name, label) in zip(figure.subplots(1, 2), rivals.items(), strict=True):
+        style = {"markersize": 2, "markerfacecolor": "none"}
+        axes.plot(shown["wake_up"], shown["total"], "ko", label="LPSM", **style)
+        axes.plot(shown["wake_up"], shown[name], label=label)
+        axes.set(xlabel="wake-up", ylabel="total loss")
+        axes.legend()
+    return figure
+
+
+def _figure(
+    number: str, text: Callable[[Row], str], draw: Callable[[Row], Picture]
+) -> Parts[str, TraceRun]:
+    """Put a figure together; its run has no randomness, so seeds do not matter."""
+    return Parts(lambda seeds: [f"mon06-figure-{number}"], measure, report, text, draw)
+
+
+FIGURE_2_9 = _figure("2-9", losses_text, draw_losses)
+FIGURE_2_10 = _figure("2-10", weights_text, draw_weights)
+FIGURE_2_11 = _figure("2-11", competition_text, draw_competition)

@@ -1,0 +1,1 @@
+"""Run active learners of other libraries on the same problems."""

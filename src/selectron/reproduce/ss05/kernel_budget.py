@@ -1,0 +1,104 @@
+"""Measure time, bytes and mistakes with 500 support vectors at most, and without a limit."""
+
+from time import process_time
+from typing import NamedTuple
+
+from selectron.arrays import Matrix
+from selectron.classifier.run import Run
+from selectron.kernels.choice import REMOVALS
+from selectron.reproduce.harness.experiment import Row
+from selectron.reproduce.harness.report import Picture, fill, finish, new_figure
+from selectron.reproduce.ss05.figure_3 import begin, digits, mistakes, n_support
+
+BUDGET = 500
+STRETCH = 3_000  # rows between two looks at the clock
+RADII = (0.0, 0.05)
+
+
+class Job(NamedTuple):
+    """One pass over MNIST; `removal` None: there is room for every support vector."""
+
+    r: float
+    removal: str | None
+
+
+def jobs(seeds: int) -> list[Job]:
+    return [Job(r, removal) for removal in (None, *REMOVALS) for r in RADII]
+
+
+def measure(job: Job) -> Row:
+    """Make one pass, and write down time, memory and mistakes on the way."""
+    X, y = digits("MNIST")
+    mistakes(_begin(X, job), X[:STRETCH], y[:STRETCH])  # compiles: that time is not the learner's
+    run, looks = _begin(X, job), []
+    for start in range(0, len(y), STRETCH):
+        some = slice(start, start + STRETCH)
+        before, rows = process_time(), len(y[some])
+        wrong = mistakes(run, X[some], y[some])
+        looks.append(
+            {
+                "rows": start + rows,
+                "microseconds": 1e6 * (process_time() - before) / rows,
+                "megabytes": sum(array.nbytes for array in run.machine.arrays()) / 2**20,
+                "support_vectors": n_support(run),
+                "mistakes": wrong,
+            }
+        )
+    return job._asdict() | {"rows": len(y), "looks": looks}
+
+
+def _begin(X: Matrix, job: Job) -> Run:
+    if job.removal is None:
+        return begin(X, job.r)
+    return begin(X, job.r, BUDGET, job.removal)
+
+
+def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
+    return {"budget": BUDGET, "runs": [run for _, run in found]}
+
+
+def text(result: Row) -> str:
+    """Write every run at its end, and time and memory early and late."""
+    line = ("{r:5.2f}  {room:12s}{total:9d}{share:8.4f}{late:14.4f}{support_vectors:9d}"
+            "{us_2:21.0f}{us_4:8.0f}{mb_2:9.1f}{mb_4:8.1f}")  # fmt: skip
+    return "\n".join([
+        f"MNIST, 60,000 rows, Ballseptron with the kernel of ss05-figure-3; {result['budget']} "
+        "support vectors at most, or no limit",
+        f"{'r':>5s}  {'makes room':12s}{'mistakes':>9s}{'share':>8s}{'last quarter':>14s}"
+        f"{'support':>9s}{'us/row, 2nd quarter':>21s}{'4th':>8s}{'MB, 2nd':>9s}{'4th':>8s}",
+        *fill(line, map(_line, result["runs"])),
+        "With a budget both stay as they are; without one both grow with the stream.",
+    ])  # fmt: skip
+
+
+def _line(run: Row) -> Row:
+    """Sum up a run: mistakes in all, and the middle look of its second and its last quarter."""
+    looks = run["looks"]
+    n, total = max(1, len(looks) // 4), sum(look["mistakes"] for look in looks)
+    second, fourth = looks[n : 2 * n], looks[-n:]
+    late = sum(look["mistakes"] for look in fourth) / (STRETCH * len(fourth))
+    middles = {
+        f"{unit}_{k}": sorted(look[column] for look in some)[len(some) // 2]
+        for k, some in ((2, second), (4, fourth))
+        for unit, column in (("us", "microseconds"), ("mb", "megabytes"))
+    }
+    room = run["removal"] or "no limit"
+    sums = {"room": room, "total": total, "share": total / run["rows"], "late": late}
+    return {**looks[-1], **run, **sums, **middles}
+
+
+def draw(result: Row) -> Picture:
+    """Draw time, memory and the share of mistakes along the stream."""
+    figure = new_figure(12, 4.2)
+    panels = {"microseconds": "µs a row", "megabytes": "MB", "mistakes": "share of mistakes"}
+    for axes, (column, label) in zip(figure.subplots(1, 3), panels.items(), strict=True):
+        scale = STRETCH if column == "mistakes" else 1
+        for run in result["runs"]:
+            if run["r"] == RADII[-1]:
+                shown = [look[column] / scale for look in run["looks"]]
+                rows = [look["rows"] for look in run["looks"]]
+                axes.plot(rows, shown, label=run["removal"] or "no limit")
+        last = column == "mistakes"
+        finish(axes, xlabel="rows", ylabel=label, yscale="log", legend=8 if last else None)
+    figure.suptitle(f"budget = {result['budget']}, r = {RADII[-1]:g}")
+    return figure
