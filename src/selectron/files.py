@@ -1,14 +1,28 @@
-"""Arrays and their description in a file: safetensors, a version, a SHA-256 of everything."""
+"""Arrays and their description in a file: safetensors, a version, a SHA-256 of everything.
+
+A file is written whole or not at all, also while other threads or processes write to the same path:
+then the last whole one stays. A file that is read can do no harm: nothing in it is executed, and
+every array is taken by its name and checked (`Reader`) before anything uses it.
+"""
 
 import hashlib
+import json
 import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
+from time import time
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Tensors = dict[str, NDArray[Any]]
+
+LARGEST = 2**53  # of whole numbers: up to here a float is exact
+PART = ".part"  # ends the name of a file that is being written
+STALE = 3600.0  # seconds after which such a file has no writer any more
 
 
 class DamagedFile(ValueError):
@@ -19,7 +33,7 @@ class Format(NamedTuple):
     """One kind of file: what its metadata say, and what to call it in a refusal."""
 
     name: str
-    version: int  # the newest that can be read
+    version: int  # the only one that can be read
     described_by: str  # the metadata's name for the description
     file: str  # "a learner's file"
     owner: str  # "a selectron learner"
@@ -33,9 +47,9 @@ def write_file(path: Path, kind: Format, tensors: Tensors, description: str) -> 
         "format": kind.name,
         "version": str(kind.version),
         kind.described_by: description,
-        "sha256": _checksum(tensors, description),
     }
-    _write_whole(path, to_bytes(tensors, metadata))
+    checksum = _checksum(tensors, metadata)
+    write_whole(path, to_bytes(tensors, metadata | {"sha256": checksum}))
 
 
 def read_file(path: Path, kind: Format) -> tuple[Tensors, str]:
@@ -47,10 +61,10 @@ def read_file(path: Path, kind: Format) -> tuple[Tensors, str]:
     except SafetensorError as error:
         raise DamagedFile(f"{path} is truncated or not {kind.file}: {error}") from None
     _check_format(path, kind, metadata)
-    description = metadata.get(kind.described_by, "")
-    if metadata.get("sha256") != _checksum(tensors, description):
+    checksum = metadata.pop("sha256", "")
+    if checksum != _checksum(tensors, metadata):
         raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
-    return tensors, description
+    return tensors, metadata.get(kind.described_by, "")
 
 
 def format_name(path: Path) -> str:
@@ -67,7 +81,8 @@ def _open(path: Path) -> tuple[dict[str, str], Tensors]:
     from safetensors import safe_open  # noqa: PLC0415
 
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        wrong = "is a folder" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"{path}: {wrong}")
     with safe_open(str(path), "numpy") as file:
         names = file.keys()
         return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
@@ -80,15 +95,16 @@ def _check_format(path: Path, kind: Format, metadata: dict[str, str]) -> None:
         raise DamagedFile(f"{path} is a safetensors file, but not one of {kind.owner}{instead}")
     if not version.isdecimal() or int(version) < 1:
         raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
-    if int(version) > kind.version:
+    if int(version) != kind.version:
+        other = "a newer" if int(version) > kind.version else "the older"
         raise DamagedFile(
-            f"{path} has format version {version}, and this selectron reads up to {kind.version}: "
-            "install a newer one"
+            f"{path} has format version {version}, and this selectron reads {kind.version}: "
+            f"load it with {other} selectron"
         )
 
 
-def _checksum(tensors: Tensors, description: str) -> str:
-    total = hashlib.sha256(description.encode())
+def _checksum(tensors: Tensors, metadata: dict[str, str]) -> str:
+    total = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
     for name in sorted(tensors):
         array = tensors[name]
         total.update(f"{name} {array.dtype.name} {array.shape}".encode())
@@ -96,8 +112,13 @@ def _checksum(tensors: Tensors, description: str) -> str:
     return total.hexdigest()
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file, force it to the disk, then put it in its place."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Write beside the file, force it to the disk, then put it in its place.
+
+    A link is followed, and the permissions of a file that is replaced are kept. What writers left
+    behind that were killed is swept.
+    """
+    path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file in it")
     if not path.parent.is_dir():
@@ -105,17 +126,120 @@ def _write_whole(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
         path.write_bytes(content)
         return
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    mark = f".{hashlib.sha256(path.name.encode()).hexdigest()[:16]}."  # a long name has no room
+    _sweep(path.parent, mark)
+    beside = path.with_name(f"{mark}{token_hex(8)}{PART}")
     try:
-        with beside.open("wb") as file:
+        with beside.open("xb") as file:
             file.write(content)
             file.flush()
+            if path.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             os.fsync(file.fileno())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-    directory = os.open(path.resolve().parent, os.O_RDONLY)
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(directory)
+        os.fsync(folder)
     finally:
-        os.close(directory)
+        os.close(folder)
+
+
+def _sweep(folder: Path, mark: str) -> None:
+    """Remove what killed writers of the same file left behind; a writer at work is younger."""
+    for left in folder.glob(f"{mark}*{PART}"):
+        try:
+            if time() - left.stat().st_mtime > STALE:
+                left.unlink(missing_ok=True)
+        except OSError:  # another process has just moved or removed it
+            continue
+
+
+class Reader:
+    """The arrays of a file: each is taken once, by its name, and checked."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        self.tensors = dict(tensors)
+
+    def names(self, prefix: str) -> Iterator[str]:
+        """Yield the names that begin so, without that beginning."""
+        return (name.removeprefix(prefix) for name in self.tensors if name.startswith(prefix))
+
+    def within(self, prefix: str) -> "Reader":
+        """Take all arrays whose names begin so, under what is left of their names."""
+        taken = {name: self.tensors[prefix + name] for name in [*self.names(prefix)]}
+        for name in taken:
+            del self.tensors[prefix + name]
+        return Reader(taken)
+
+    def take(
+        self,
+        name: str,
+        dtype: np.dtype[Any] | type,
+        shape: tuple[int | None, ...],
+        low: float = -np.inf,
+        high: float = np.inf,
+    ) -> NDArray[Any]:
+        """Take an array of this type and shape (None: any length), its numbers within bounds.
+
+        Numbers are finite; whole ones lie below 2⁵³ in any case.
+        """
+        if name not in self.tensors:
+            raise DamagedFile(f"the array {name!r} is missing")
+        array = self.tensors.pop(name)
+        if array.dtype != dtype:
+            raise DamagedFile(f"the array {name!r} is of {array.dtype}, not of {np.dtype(dtype)}")
+        fits = len(array.shape) == len(shape) and all(
+            wanted in (None, found) for wanted, found in zip(shape, array.shape, strict=True)
+        )
+        if not fits:
+            raise DamagedFile(f"the array {name!r} has shape {array.shape}, not {shape}")
+        if array.dtype.kind in "fiu" and array.size:
+            least, most = array.min(), array.max()
+            if not (np.isfinite(least) and np.isfinite(most) and low <= least and most <= high):
+                raise DamagedFile(f"the array {name!r} has numbers from {least} to {most}")
+            if array.dtype.kind == "i" and max(-int(least), int(most)) > LARGEST:
+                raise DamagedFile(f"the array {name!r} has numbers from {least} to {most}")
+        return array
+
+    def fill(self, name: str, into: NDArray[Any]) -> None:
+        """Take an array of the type and shape of this one, and write it there.
+
+        A number is finite, or as infinite as the one it replaces.
+        """
+        found = self.tensors.get(name)
+        if found is not None and found.shape == into.shape:
+            endless = np.isinf(into) & (found == into)
+            self.tensors[name] = np.where(endless, into.dtype.type(0), found)
+            self.take(name, into.dtype, into.shape)
+            into[...] = found
+        else:
+            self.take(name, into.dtype, into.shape)  # refused
+
+    def check_all_taken(self) -> None:
+        """Refuse arrays that nobody asked for."""
+        if self.tensors:
+            raise DamagedFile(f"the array {min(self.tensors)!r} does not belong there")
+
+
+def whole(value: object, name: str, low: int = 0, high: int = LARGEST) -> int:
+    """Return a whole number of a description within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise DamagedFile(f"{name} is {value!r:.60}, not a whole number from {low} to {high}")
+    return value
+
+
+def flag(value: object, name: str) -> bool:
+    """Return True or False of a description."""
+    if not isinstance(value, bool):
+        raise DamagedFile(f"{name} is {value!r:.60}, not true or false")
+    return value
+
+
+def fields(value: object, name: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return an object of a description that has just these fields."""
+    if not isinstance(value, dict) or sorted(value) != sorted(names):
+        found = sorted(value) if isinstance(value, dict) else value
+        raise DamagedFile(f"{name} has {found!r:.80}, not {', '.join(names)}")
+    return value

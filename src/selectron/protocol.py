@@ -177,6 +177,21 @@ def recall(forecast: Any, told: Vector) -> Any:
     """Return the exact forecast that was written down, of the same kind as this one."""
 
 
+@Verb
+def flaw(state: State) -> str:
+    """Say what cannot be about a state that was read from a file; nothing if all is well.
+
+    Types, shapes, and whether numbers are finite and counts not negative have been checked before.
+    A state says here what else its arrays are indexed by. The body is never compiled.
+    """
+
+
+@flaw.otherwise
+def flawless(state: State) -> str:
+    """Serve as `flaw` of the states in which any finite numbers can do no harm."""
+    return ""
+
+
 # Bodies for the rules that need not know. The compiler drops calls that do nothing.
 
 

@@ -6,7 +6,8 @@ its module in the entry points of the group `selectron.rules`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from math import isfinite
 from numbers import Real
@@ -43,6 +44,7 @@ class Spec:
     """A frozen description of a rule; its numbers are checked against RANGES when it is made."""
 
     RANGES: ClassVar[Mapping[str, Range]] = {}
+    NAMED: ClassVar[bool] = True  # False: commands and texts do not know it
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -114,6 +116,64 @@ def from_plain(value: Any) -> Any:
         knobs = {name: from_plain(knob) for name, knob in value.items()}
         return registered(knobs.pop("rule"))(**knobs)
     return tuple(map(from_plain, value)) if isinstance(value, list) else value
+
+
+def in_words(name: str) -> str:
+    """Return the name of a rule as commands write it: `adaptive-margin` for AdaptiveMargin."""
+    words = "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")
+    return words.replace("p-norm", "pnorm")
+
+
+def rules_in_words(*roles: "type[Spec]") -> dict[str, "type[Spec]"]:
+    """Return every rule of these roles by its name in words; our own come last, and win."""
+    for point in entry_points(group=ENTRY_POINTS):
+        point.load()
+    kinds = sorted(REGISTERED.values(), key=lambda kind: kind.__module__.startswith(f"{OWN}."))
+    wanted = [k for k in kinds if issubclass(k, roles) and k.NAMED and is_dataclass(k)]
+    return {in_words(kind.__name__): kind for kind in wanted}
+
+
+def rule_from_text(text: str, *roles: "type[Spec]") -> Any:
+    """Return the rule that a text such as `margin:b=0.5` describes.
+
+    Examples
+    --------
+    >>> from selectron.queries import Margin
+    >>> rule_from_text("margin:b=0.5", QueryRule)
+    Margin(b=0.5)
+    """
+    name, _, given = text.partition(":")
+    known = rules_in_words(*roles)
+    kind = known.get(name.strip().lower())
+    if kind is None:
+        near = get_close_matches(name.strip().lower(), known, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ValueError(f"unknown rule {name!r}; {hint}known are {', '.join(sorted(known))}")
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    knobs: dict[str, Any] = {}
+    for assignment in filter(None, given.split(",")):
+        knob, _, value = assignment.partition("=")
+        if knob not in names:
+            has = f"it has {', '.join(names)}" if names else "it has no knobs"
+            raise ValueError(f"{name} has no knob {knob!r}; {has}")
+        knobs[knob] = _value(value)
+    return kind(**knobs)
+
+
+def by_name(rule: Any, role: "type[Spec]") -> Any:
+    """Return a rule that was given by its name, any other value as it is."""
+    return rule_from_text(rule, role) if isinstance(rule, str) else rule
+
+
+def _value(text: str) -> bool | int | float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 class Scaling(Spec):

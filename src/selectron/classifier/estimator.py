@@ -21,7 +21,7 @@ from selectron.numeric.coins import seed_of
 from selectron.numeric.rows import Csr, Rows, shape
 from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
-from selectron.spec import QueryRule, Scaling, UpdateRule
+from selectron.spec import QueryRule, Scaling, UpdateRule, by_name
 
 KERNEL = ("kernel", "degree", "gamma", "coef0", "budget", "removal")
 
@@ -37,11 +37,12 @@ class SelectiveClassifier(StreamClassifier):
 
     Parameters
     ----------
-    update : update rule, optional
-        How a label changes the hypothesis: one of `selectron.updates`.
-    query : query rule, optional
-        Whether to ask: one of `selectron.queries`.
-    scaling : scaling, optional
+    update : update rule or text, optional
+        How a label changes the hypothesis: one of `selectron.updates`, or its name, such as
+        "perceptron" or "ridge:a=2".
+    query : query rule or text, optional
+        Whether to ask: one of `selectron.queries`, or its name, such as "margin:b=0.1".
+    scaling : scaling or text, optional
         How rows are presented to the update rule: one of `selectron.scalings`. When an update rule
         is given, rows are taken as they are unless a scaling is given too.
     fit_intercept : bool
@@ -90,10 +91,10 @@ class SelectiveClassifier(StreamClassifier):
 
     def __init__(
         self,
-        update: UpdateRule | None = None,
-        query: QueryRule | None = None,
+        update: UpdateRule | str | None = None,
+        query: QueryRule | str | None = None,
         *,
-        scaling: Scaling | None = None,
+        scaling: Scaling | str | None = None,
         fit_intercept: bool = False,
         random_state: Any = None,
         explore: float | None = None,
@@ -123,14 +124,14 @@ class SelectiveClassifier(StreamClassifier):
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
         n_classes, d = max(2, len(labels.classes)), shape(rows)[1]
+        wishes = Wishes.of(self.update, self.query)
         choice = self._kernel_choice()
         if choice is not None:
-            rules = kernel_rules(self.update, self.query, choice, n_classes)
+            rules = kernel_rules(*wishes, choice, n_classes)
         else:
             rules = choose_rules(
-                self.scaling,
-                self.update,
-                self.query,
+                by_name(self.scaling, Scaling),
+                *wishes,
                 fit_intercept=self.fit_intercept,
                 d=d,
                 sparse=isinstance(rows, Csr),
@@ -150,11 +151,17 @@ class SelectiveClassifier(StreamClassifier):
             if choice is None
             else KernelMachine(rules, rows, seed, choice, n_classes=n_classes)
         )
-        return Run(machine, labels, Wishes(self.update, self.query), ledger)
+        return Run(machine, labels, wishes, ledger)
 
     def _kernel_choice(self) -> KernelChoice | None:
         """Return the kernel, if there is one, or refuse what does not go with it."""
         if self.kernel is None:
+            if self.budget is not None:
+                raise ValueError(
+                    f"budget={self.budget!r} is a number of support vectors and needs a kernel; "
+                    f"a number of labels is query=selectron.queries.Budget(total={self.budget!r}, "
+                    "horizon=...)"
+                )
             return None
         choice = KernelChoice(*(getattr(self, name) for name in KERNEL))
         if self.scaling is not None and not isinstance(self.scaling, Raw):

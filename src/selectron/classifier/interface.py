@@ -8,6 +8,7 @@ scikit-learn itself is not imported where it can be avoided: that costs seconds.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -36,7 +37,7 @@ from selectron.classifier.store import read, save
 from selectron.estimate import Estimate, Outlook
 from selectron.files import DamagedFile
 from selectron.numeric.rows import Rows, row_columns, row_values, shape
-from selectron.spec import Rules
+from selectron.spec import Rules, Spec
 
 AnyRun = Run | MultilabelRun
 
@@ -446,27 +447,33 @@ class StreamClassifier:
         return [name for name in signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's arguments."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        """Return the constructor's arguments; `deep`, the knobs of rules too, as `query__b`."""
+        params = {name: getattr(self, name) for name in self._parameter_names()}
+        for name, rule in [*params.items()] if deep else []:
+            if isinstance(rule, Spec):
+                params |= {f"{name}__{knob}": value for knob, value in rule.knobs().items()}
+        return params
 
     def set_params(self, **params: Any) -> Self:
         """Change some of the constructor's arguments; they take effect at the next fit."""
-        known = self._parameter_names()
+        known = self.get_params()
         for name in params:
             if name not in known:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
-                    f"Valid parameters are: {known!r}."
+                    f"Valid parameters are: {sorted(known)!r}."
                 )
-        for name, value in params.items():
-            setattr(self, name, value)
+        for name in sorted(params):  # a rule before its knobs
+            owner, _, knob = name.partition("__")
+            value = params[name]
+            setattr(self, owner, replace(getattr(self, owner), **{knob: value}) if knob else value)
         return self
 
     def __repr__(self) -> str:
         defaults = {n: p.default for n, p in signature(type(self).__init__).parameters.items()}
         changed = ", ".join(
             f"{name}={value!r}"
-            for name, value in self.get_params().items()
+            for name, value in self.get_params(deep=False).items()
             if value is not defaults[name] and value != defaults[name]
         )
         return f"{type(self).__name__}({changed})"

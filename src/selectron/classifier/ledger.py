@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Matrix, Vector
 from selectron.estimate import Estimate, Evidence, Goal, Recent
+from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
 from selectron.protocol import MANY, TWO
 from selectron.queries.floor import floor_of_rule, with_floor
@@ -162,6 +163,30 @@ class Ledger:
         for name, evidence in (("whole", self.whole), ("recent", self.recent)):
             state |= {f"{name}.{part}": value for part, value in evidence.state().items()}
         return state
+
+    def read(self, reader: Reader) -> None:
+        """Take what `state` gave from a file."""
+        like, state = self.state(), {}
+        for name, array in like.items():
+            grows = name.startswith(("pending.", "recent.starts", "recent.pieces_"))
+            shape = (None, *array.shape[1:]) if grows else array.shape
+            state[name] = reader.take(name, array.dtype, shape)
+            if array.dtype.kind == "i" and (state[name] < 0).any():
+                raise DamagedFile(f"the array {name!r} counts below 0")
+        reader.check_all_taken()
+        pieces = {
+            len(a)
+            for name, a in state.items()
+            if name.startswith("recent.") and name != "recent.recent"
+        }
+        odds = state["pending.odds"]
+        if len(pieces) != 1 or 0 in pieces or len(odds) != len(state["pending.rounds"]):
+            raise DamagedFile("the estimates are of unequal lengths")
+        if not ((odds > 0.0) & (odds <= 1.0)).all():
+            raise DamagedFile(
+                f"questions wait that were asked at odds {odds.min()} to {odds.max()}"
+            )
+        self.restore(state)
 
     def restore(self, state: dict[str, NDArray[Any]]) -> Self:
         """Go on exactly where `state` was taken."""

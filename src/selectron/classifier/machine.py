@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from selectron.arrays import Codes, Matrix, Vector
 from selectron.compiler.states import arrays_of, carried, numbers_of, own_arrays, pack, unpack
 from selectron.compiler.verbs import Verb, kernel
-from selectron.files import Tensors
+from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
     Learner,
@@ -124,8 +124,8 @@ class Setting(NamedTuple):
     n_classes: int
 
 
-# By name: how a machine is made anew from what `describe` said of it and its companions.
-MACHINES: dict[str, Callable[[Setting, dict[str, Any], Tensors], Machine]] = {}
+# By name: how a machine is made anew from what `describe` said of it and the arrays of a file.
+MACHINES: dict[str, Callable[[Setting, dict[str, Any], Reader], Machine]] = {}
 
 
 def tell_query(machine: Machine, verb: Verb, n: int) -> None:
@@ -257,4 +257,4 @@ class LinearMachine:
         return scores
 
 
-MACHINES["linear"] = lambda setting, described, companions: LinearMachine(*setting)
+MACHINES["linear"] = lambda setting, described, reader: LinearMachine(*setting)

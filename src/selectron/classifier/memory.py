@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Codes, Indices, Vector
+from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
 from selectron.numeric.rows import Csr, Dense, Rows, part, row_columns, row_values
 
@@ -79,19 +80,50 @@ class Memory:
         }
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, Any]) -> "Memory":
+    def read(cls, reader: Reader, d: int, dtype: np.dtype[Any]) -> "Memory":
+        """Take what `tensors` gave from a file."""
         memory = cls()
-        if "memory.values" not in tensors:
+        if "memory.signs" not in reader.tensors:
             return memory
+        signs = reader.take("memory.signs", np.float64, (None,), -1.0, 1.0)
+        lengths = reader.take("memory.lengths", np.int64, signs.shape, 0, d).tolist()
+        sparse = reader.take("memory.sparse", np.bool_, signs.shape).tolist()
+        n, n_sparse = (
+            sum(lengths),
+            sum(k for k, is_sparse in zip(lengths, sparse, strict=True) if is_sparse),
+        )
+        values = reader.take("memory.values", dtype, (n,))
+        columns = reader.take("memory.indices", np.uint32, (n_sparse,), 0, d - 1)
+        if not (np.abs(signs) == 1.0).all():
+            raise DamagedFile("a row is remembered with a label that is neither -1 nor +1")
         at = used = 0
-        kinds = zip(tensors["memory.lengths"].tolist(), tensors["memory.sparse"], strict=True)
-        for (length, sparse), sign in zip(kinds, tensors["memory.signs"].tolist(), strict=True):
-            indices = tensors["memory.indices"][used : used + length].copy() if sparse else None
-            memory.keep(tensors["memory.values"][at : at + length].copy(), indices, sign)
-            at, used = at + length, used + length * bool(sparse)
+        for length, is_sparse, sign in zip(lengths, sparse, signs.tolist(), strict=True):
+            indices = columns[used : used + length].copy() if is_sparse else None
+            check_row(length, indices, d)
+            memory.keep(values[at : at + length].copy(), indices, sign)
+            at, used = at + length, used + length * is_sparse
         return memory
 
     def copy(self) -> "Memory":
         twin = Memory()
         twin.rows, twin.n_numbers = self.rows.copy(), self.n_numbers
         return twin
+
+
+def read_row(
+    reader: Reader, place: str, d: int, dtype: np.dtype[Any]
+) -> tuple[Vector, Indices | None]:
+    """Take one row of a file: d numbers, or fewer with their columns."""
+    values = reader.take(f"{place}values", dtype, (None,))
+    indices = None
+    if f"{place}indices" in reader.tensors:
+        indices = reader.take(f"{place}indices", np.uint32, values.shape, 0, d - 1)
+    check_row(len(values), indices, d)
+    return values, indices
+
+
+def check_row(length: int, indices: Indices | None, d: int) -> None:
+    """Refuse a row whose columns do not rise, or that is not as wide as the others."""
+    rises = indices is not None and (indices[1:] > indices[:-1]).all()
+    if (indices is None and length != d) or (indices is not None and not rises):
+        raise DamagedFile(f"a row of {length} entries does not fit {d} features")

@@ -9,7 +9,7 @@ from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
 from selectron.scalings import Automatic, Intercept, Raw, Text
-from selectron.spec import QueryRule, Rules, Scaling, UpdateRule
+from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, by_name
 from selectron.updates import Ballseptron, ClassRidge, Probit, Rehearsal, Ridge
 
 # Of rows too wide for a d x d matrix the default keeps some directions.
@@ -24,6 +24,11 @@ class Wishes(NamedTuple):
 
     update: Any = None
     query: Any = None
+
+    @classmethod
+    def of(cls, update: Any, query: Any) -> "Wishes":
+        """Take rules, or their names."""
+        return cls(by_name(update, UpdateRule), by_name(query, QueryRule))
 
 
 def has_many_form(update: Any) -> bool:

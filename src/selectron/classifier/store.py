@@ -12,18 +12,31 @@ from typing import Any
 import numpy as np
 
 from selectron.classifier.labels import Labels
-from selectron.classifier.ledger import with_ledger
+from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import MACHINES, Machine, Setting
-from selectron.classifier.memory import Memory
+from selectron.classifier.memory import Memory, read_row
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
+from selectron.compiler.states import number_fields, parts_of
 from selectron.experts.mixture import Mixture
 from selectron.experts.store import made_mixture
-from selectron.files import DamagedFile, Format, Tensors, read_file, write_file
+from selectron.files import (
+    LARGEST,
+    DamagedFile,
+    Format,
+    Reader,
+    Tensors,
+    fields,
+    flag,
+    read_file,
+    whole,
+    write_file,
+)
 from selectron.kernels.machine import KernelMachine
-from selectron.spec import Rules, from_plain, plain
+from selectron.protocol import MANY, TWO, flaw
+from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, from_plain, plain
 
 MACHINES["kernel"] = lambda setting, described, _: KernelMachine.described(setting, described)
 NO_NAMES = np.array([], object)
@@ -32,6 +45,13 @@ FORMAT = Format(
 )
 LEDGER = "estimate."
 ESTIMATED = "explore", "window", "stop_when"
+DESCRIBED = (
+    "classifier", "params", "features", "rules", "classes", "setting", "several_labels", "counts",
+    "machines", "tickets",
+)  # fmt: skip
+KINDS_OF_CLASSES = ("<U", "|S", "<i", "<u", "<f", "|b", "|i", "|u", "|O", ">U", ">i", ">u", ">f")
+TWO_CLASSES = 2
+MOST_WIDTH = 1 << 16  # features of a learner whose file has fewer numbers than that
 WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_overdue"
 
 
@@ -71,58 +91,93 @@ def save(learner: Any, run: Run | MultilabelRun, path: Path) -> None:
 
 
 def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
-    """Read a run, and the description of its classifier with its parameters made anew."""
+    """Read a run, and the description of its classifier with its parameters made anew.
+
+    Whatever is wrong with the file is a `DamagedFile`.
+    """
     tensors, text = read_file(path, FORMAT)
+    reader = Reader(tensors)
     try:
-        return _made_anew(json.loads(text), tensors)
-    except DamagedFile:
-        raise
-    except (ValueError, TypeError, LookupError, OverflowError, ArithmeticError) as error:
-        said = " ".join(f"{type(error).__name__} {error}".split())
-        raise DamagedFile(f"{path} is damaged: {said[:200]}; restore it from a copy") from None
-
-
-def _made_anew(description: Any, tensors: Tensors) -> tuple[Run | MultilabelRun, dict[str, Any]]:
-    rules = Rules(*(from_plain(rule) for rule in description["rules"]))
-    labels = _labels(description["classes"])
-    params = _params(description["params"], tensors)
-    rules, ledger = with_ledger(rules, *(params.get(name) for name in ESTIMATED))
-    if not any(name.startswith(LEDGER) for name in tensors):
-        ledger = None  # none was kept: a rule with a floor may have come with a third class
-    if ledger is not None:
-        ledger.restore({name.removeprefix(LEDGER): a for name, a in tensors.items()})
-    d, dtype, seed, n_classes = description["setting"]
-    setting = Setting(rules, d, np.dtype(dtype), seed, n_classes)
-    runs = [
-        Run(
-            _machine(setting, each, _within(f"run.{m}.", tensors)),
-            Labels() if description["several_labels"] else labels,
-            Wishes(params.get("update"), params.get("query")),
-            ledger,
-        )
-        for m, each in enumerate(description["machines"])
-    ]
-    for each in runs:
-        each.rounds, each.n_asked, each.arrived = description["counts"]
-    run = MultilabelRun(runs, labels) if description["several_labels"] else runs[0]
-    run.tickets = _tickets(description["tickets"], tensors)
-    run.memory = Memory.from_tensors(tensors)
+        description = fields(json.loads(text), "the description", DESCRIBED)
+        run, params = _made_anew(description, reader)
+        reader.check_all_taken()
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError) as e:
+        said = f"{e}" if isinstance(e, DamagedFile) else f"{type(e).__name__} {e}"
+        said = " ".join(said.split())[:200]
+        raise DamagedFile(f"{path} is damaged: {said}; restore it from a copy") from None
     return run, description | {"params": params}
+
+
+def _made_anew(
+    description: dict[str, Any], reader: Reader
+) -> tuple[Run | MultilabelRun, dict[str, Any]]:
+    labels = _labels(description["classes"])
+    params = _params(description["params"], reader)
+    setting, ledger = _setting(description, params, labels, reader)
+    several = flag(description["several_labels"], "several_labels")
+    machines = description["machines"]
+    if len(machines) != (len(labels.classes) if several else 1):
+        raise DamagedFile(f"there are {len(machines)} machines")
+    rounds, n_asked, arrived = description["counts"]
+    rounds, n_asked = whole(rounds, "rounds"), whole(n_asked, "labels asked", 0, rounds)
+    runs = []
+    for m, described in enumerate(machines):
+        machine = _machine(setting, described, reader.within(f"run.{m}."))
+        wishes = Wishes.of(params.get("update"), params.get("query"))
+        run = Run(machine, Labels() if several else labels, wishes, ledger)
+        run.rounds, run.n_asked, run.arrived = rounds, n_asked, flag(arrived, "arrived")
+        runs.append(run)
+    whole_run = MultilabelRun(runs, labels) if several else runs[0]
+    whole_run.tickets = _tickets(description["tickets"], whole_run, reader)
+    whole_run.memory = Memory.read(reader, setting.d, setting.dtype)
+    return whole_run, params
+
+
+def _setting(
+    description: dict[str, Any], params: dict[str, Any], labels: Labels, reader: Reader
+) -> tuple[Setting, Ledger | None]:
+    """Return what all machines have in common, and the ledger if one was kept."""
+    rules = Rules(*(from_plain(rule) for rule in description["rules"]))
+    for rule, role in zip(rules, (Scaling, UpdateRule, QueryRule), strict=True):
+        if not isinstance(rule, role):
+            raise DamagedFile(f"{rule!r:.60} is no {role.__name__}")
+    rules, ledger = with_ledger(rules, *(params.get(name) for name in ESTIMATED))
+    entries = reader.within(LEDGER)
+    if not entries.tensors:
+        ledger = None  # none was kept: a rule with a floor may have come with a third class
+    elif ledger is None:
+        raise DamagedFile("there are estimates, and no rule with a floor under its odds")
+    else:
+        ledger.read(entries)
+    d, dtype, seed, n_classes = description["setting"]
+    if dtype not in ("float32", "float64"):
+        raise DamagedFile(f"rows are of {dtype!r:.30}")
+    most = max(MOST_WIDTH, sum(array.size for array in reader.tensors.values()))
+    whole(d, "features", 1, most)
+    whole(seed, "seed", 0, 2**63 - 1)
+    whole(n_classes, "classes", 2, max(2, len(labels.classes)))
+    return Setting(rules, d, np.dtype(dtype), seed, n_classes), ledger
 
 
 def _runs(run: Run | MultilabelRun) -> list[Run]:
     return run.runs if isinstance(run, MultilabelRun) else [run]
 
 
-def _within(place: str, tensors: Tensors) -> Tensors:
-    return {k.removeprefix(place): array for k, array in tensors.items() if k.startswith(place)}
-
-
-def _machine(setting: Setting, described: dict[str, Any], tensors: Tensors) -> Machine:
-    machine = MACHINES[described["machine"]](setting, described, tensors)
+def _machine(setting: Setting, described: dict[str, Any], reader: Reader) -> Machine:
+    machine = MACHINES[described["machine"]](setting, described, reader)
     for k, array in enumerate(machine.arrays()):
-        array[...] = tensors[f"state.{k}"]
-    machine.numbers[:] = tensors["numbers"]
+        reader.fill(f"state.{k}", array)
+    reader.fill("numbers", machine.numbers)
+    named = zip(number_fields(machine.learner), machine.numbers.tolist(), strict=True)
+    for (name, kind), number in named:
+        most = 1 if kind is bool else LARGEST
+        counts = issubclass(kind, int | np.integer)
+        if counts and not (0 <= number <= most and number == int(number)):
+            raise DamagedFile(f"{name} is {number}")
+    for part in parts_of(machine.state):
+        if said := flaw(part):
+            raise DamagedFile(f"{type(part).__name__}: {said}")
+    reader.check_all_taken()
     machine.settle()
     return machine
 
@@ -142,11 +197,12 @@ def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:
     return listed, tensors
 
 
-def _params(described: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
     params = {}
     for name, value in described.items():
         if isinstance(value, dict) and "mixture" in value:
-            params[name] = made_mixture(value["mixture"], _within(f"param.{name}.", tensors))
+            state = reader.within(f"param.{name}.")
+            params[name] = made_mixture(value["mixture"], state.tensors)
         else:
             params[name] = from_plain(value)
     return params
@@ -162,20 +218,42 @@ def _describe_labels(labels: Labels) -> dict[str, Any]:
     return {"fixed": labels.fixed, "most": labels.most, "dtype": dtype, "values": listed}
 
 
-def _labels(described: dict[str, Any]) -> Labels:
-    kind = described["dtype"]
-    classes = np.array(described["values"], dtype=object if kind == "|O" else kind)
-    return Labels(classes, fixed=described["fixed"], most=described["most"])
+def _labels(described: Any) -> Labels:
+    fields(described, "classes", ("fixed", "most", "dtype", "values"))
+    values, kind, most = described["values"], described["dtype"], described["most"]
+    if not all(isinstance(label, str | int | float | bool) for label in values):
+        raise DamagedFile("a class is neither text nor a number")
+    if not (isinstance(kind, str) and kind[:2] in KINDS_OF_CLASSES and len(kind) < 12):
+        raise DamagedFile(f"classes are of {kind!r:.30}")
+    classes = np.array(values, dtype=object if kind == "|O" else kind)
+    if classes.shape != (len(values),) or len(set(classes.tolist())) != len(values):
+        raise DamagedFile("a class stands there twice, or in parts")
+    if most is not None and most != TWO_CLASSES:
+        raise DamagedFile(f"there may be {most!r:.30} classes at most")
+    return Labels(classes, fixed=flag(described["fixed"], "fixed"), most=most)
 
 
-def _tickets(described: dict[str, Any], tensors: Tensors) -> Tickets:
-    waiting = {
-        int(number): Question(
-            tensors[f"question.{number}.values"],
-            tensors.get(f"question.{number}.indices"),
-            tensors[f"question.{number}.told"],
-            round_,
-        )
-        for number, round_ in described["waiting"].items()
-    }
-    return Tickets(waiting=waiting, **{name: described[name] for name in WAIT})
+def _tickets(described: Any, run: Run | MultilabelRun, reader: Reader) -> Tickets:
+    fields(described, "tickets", (*WAIT, "waiting"))
+    machine, n_asked = run.machine, whole(described["n_asked"], "questions", 0, run.n_asked)
+    numbers = 1 + (MANY if machine.n_classes > 2 else TWO)
+    shape = (len(run.runs), numbers) if isinstance(run, MultilabelRun) else (numbers,)
+    waiting = {}
+    for name, round_ in described["waiting"].items():
+        number, place = whole(int(name), "a ticket", 0, n_asked - 1), f"question.{int(name)}."
+        values, indices = read_row(reader, place, machine.d, machine.dtype)
+        told = reader.take(f"{place}told", np.float64, shape)
+        odds = told[..., -1]
+        if not ((odds > 0.0) & (odds <= 1.0)).all():
+            raise DamagedFile(f"question {number} was asked at odds {odds}")
+        if machine.n_classes > 2 and not np.isin(told[TWO:MANY], range(machine.n_classes)).all():
+            raise DamagedFile(f"question {number} is about classes {told[TWO:MANY]}")
+        whole(round_, "a round", 0, run.rounds - 1)
+        waiting[number] = Question(values, indices, told, round_)
+    just_asked = described["just_asked"]
+    if just_asked is not None and just_asked not in waiting:
+        raise DamagedFile(f"the question just asked, {just_asked!r:.30}, does not wait")
+    counts = {name: whole(described[name], name) for name in WAIT if name != "just_asked"}
+    if counts["fresh_from"] > n_asked or counts["n_overdue"] > len(waiting):
+        raise DamagedFile("more questions are overdue than wait")
+    return Tickets(waiting=waiting, just_asked=just_asked, **counts)

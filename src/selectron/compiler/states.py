@@ -46,6 +46,25 @@ def kinds_of(state: Any) -> list[type]:
     return [type(state), *within]
 
 
+def parts_of(state: Any) -> list[Any]:
+    """List a state and the states within it."""
+    return [
+        state,
+        *(part for field in state if isinstance(field, tuple) for part in parts_of(field)),
+    ]
+
+
+def number_fields(state: Any, place: str = "") -> list[tuple[str, type]]:
+    """List the name and the type of every number of a state, depth first."""
+    listed: list[tuple[str, type]] = []
+    for name, field in zip(state._fields, state, strict=True):
+        if isinstance(field, tuple):
+            listed.extend(number_fields(field, f"{place}{name}."))
+        elif not isinstance(field, np.ndarray):
+            listed.append((f"{place}{name}", type(field)))
+    return listed
+
+
 def own_arrays(state: Any) -> Any:
     """Return the state with arrays of its own; an array that stands in two fields still does."""
     return _copied(state, {})

@@ -15,7 +15,7 @@ from selectron.compiler.states import arrays_of, numbers_of, own_arrays, unpack
 from selectron.compiler.verbs import kernel
 from selectron.experts import Mixture
 from selectron.experts.store import made_mixture
-from selectron.files import Tensors
+from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
     UPDATED,
@@ -216,10 +216,8 @@ def _copied(array: NDArray[Any]) -> NDArray[Any]:
     return np.array(members, object)
 
 
-def _from_file(setting: Setting, described: dict[str, Any], tensors: Tensors) -> MembersMachine:
-    place = "mixture."
-    state = {k.removeprefix(place): a for k, a in tensors.items() if k.startswith(place)}
-    mixture = made_mixture(described["mixture"], state)
+def _from_file(setting: Setting, described: dict[str, Any], reader: Reader) -> MembersMachine:
+    mixture = made_mixture(described["mixture"], reader.within("mixture.").tensors)
     return MembersMachine(setting.rules, mixture, *setting[1:4])
 
 

@@ -8,7 +8,7 @@ Python objects; the same loop then runs uncompiled.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class Committee(UpdateRule):
     """Several learners in the place of one update rule."""
 
     learners: tuple[Any, ...] = ()
+    NAMED: ClassVar = False
 
     @classmethod
     def of(cls, learners: Iterable[Any] | None) -> "Committee":
