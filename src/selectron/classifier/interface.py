@@ -27,7 +27,7 @@ from selectron.classifier.labels import (
     read_labels,
     several_a_row,
 )
-from selectron.classifier.machine import LinearMachine, Machine
+from selectron.classifier.machine import LinearMachine
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.one_row import OneRow, batch_of_one, thin_row
 from selectron.classifier.quality import Quality
@@ -65,7 +65,7 @@ class StreamClassifier:
     _predict_row: Any  # two of its doors, a look-up nearer
     _learn_row: Any
     _row_class: type | None = None
-    _bound_to: Machine | None = None
+    _bound_to: Labels | None = None  # a class that joins brings others
 
     # --- what each kind of classifier says for itself
 
@@ -255,7 +255,7 @@ class StreamClassifier:
             else:
                 self._one_row = thin_row(run, x, self)
             self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
-            self._bound_to = run.machine
+            self._bound_to = run.labels
             self._row_class = x.__class__  # last: another thread may look
             return self._one_row
 
@@ -272,14 +272,15 @@ class StreamClassifier:
                 self.tell(ticket, y)
                 return self
         run.admit(y)
-        return self.learn_one(x, plain(y))
+        self._bind(x).learn(x, plain(y))
+        return self
 
     def _unbind_if_moved(self, run: AnyRun) -> None:
         """Drop the doors for one row if a class has joined, or if a row waits for its label.
 
-        They belong to one machine and its labels, and let every row arrive anew.
+        They belong to one machine and its labels, and let every row arrive as a new one.
         """
-        if self._row_class is not None and (self._bound_to is not run.machine or run.arrived):
+        if self._row_class is not None and (self._bound_to is not run.labels or run.arrived):
             self._unbind()
 
     def _unbind(self) -> None:

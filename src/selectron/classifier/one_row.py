@@ -163,7 +163,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
             except (KeyError, TypeError):  # a new class, or not a label at all
                 return estimator._learn_class(x, y, look)
             if run.labels is not labels:  # a class has joined in another thread
-                return estimator.learn_one(x, y)
+                return estimator._bind(x).learn(x, y)
             tickets = run.tickets
             ticket = tickets.just_asked
             if ticket is not None:
@@ -216,7 +216,7 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
         acquire()
         try:
             if run.labels is not labels:  # a class has joined in another thread
-                answer: Ask = estimator.ask_one(x)
+                answer: Ask = estimator._bind(x).ask(x)
                 return answer
             tickets = run.tickets
             if tickets.fresh_from < tickets.n_asked:
