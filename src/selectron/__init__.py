@@ -1,6 +1,23 @@
 """Learn a classifier from a stream while paying for as few labels as possible."""
 
-from selectron.classifier import Ask, SelectiveClassifier, load
+from pathlib import Path
+from typing import Any
 
-__all__ = ["Ask", "SelectiveClassifier", "load"]
+from selectron.classifier import Ask, DamagedFile, SelectiveClassifier
+from selectron.classifier.interface import load_as
+
+__all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
 __version__ = "0.1.0"
+
+
+def load(path: str | Path) -> Any:
+    """Read a classifier that `save` wrote; it goes on exactly where it stopped.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of a `SelectiveClassifier` or of a `TrackingClassifier`.
+    """
+    from selectron.tracking import TrackingClassifier  # noqa: PLC0415 - most files need none
+
+    return load_as([SelectiveClassifier, TrackingClassifier], path)

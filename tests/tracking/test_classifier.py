@@ -123,10 +123,10 @@ def test_a_row_taught_is_a_question_asked(stream):
 
 def follow_one(clf, x):
     """Return what each learner says of a row."""
-    crew, margins = clf._run.machine.state.update, []
+    members, margins = clf._run.machine.state.update.members, []
     for _ in FEW:
-        margins.append(x @ crew.first.weights)
-        crew = crew.rest
+        margins.append(x @ members.first.weights)
+        members = members.rest
     return np.array(margins)
 
 

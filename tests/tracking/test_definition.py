@@ -68,12 +68,12 @@ def test_every_learner_is_its_twin_to_the_bit():
     for x, label in zip(X.tolist(), y.tolist(), strict=True):
         for twin in twins:
             twin.learn(x, label)
-    crew = machine.state.update
+    members = machine.state.update.members
     for twin in twins:
-        np.testing.assert_array_equal(crew.first.weights, twin.w)
+        np.testing.assert_array_equal(members.first.weights, twin.w)
         if isinstance(twin, RidgeTwin):
-            np.testing.assert_array_equal(crew.first.A, twin.A)
-        crew = crew.rest
+            np.testing.assert_array_equal(members.first.A, twin.A)
+        members = members.rest
 
 
 def fitted(X, y, **params):

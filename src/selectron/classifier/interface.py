@@ -495,12 +495,14 @@ class StreamClassifier:
         )
 
 
-def load_as(kind: type[Classifier], path: str | Path) -> Classifier:
-    """Read a classifier of this kind from a file; it goes on exactly where it stopped."""
+def load_as(kinds: Iterable[type[Classifier]], path: str | Path) -> Classifier:
+    """Read a classifier of one of these kinds; it goes on exactly where it stopped."""
     run, description = read(Path(path))
-    if description["classifier"] != kind.__name__:
-        raise DamagedFile(f"{path} holds a {description['classifier']}, not a {kind.__name__}")
-    learner = kind(**description["params"])
+    known = {kind.__name__: kind for kind in kinds}
+    name = description["classifier"]
+    if name not in known:
+        raise DamagedFile(f"{path} holds a {name!r:.40}, not a {' or a '.join(known)}")
+    learner = known[name](**description["params"])
     learner._adopt(run)
     if description["features"]:
         learner.feature_names_in_ = np.array(description["features"], object)

@@ -204,7 +204,8 @@ def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
             state = reader.within(f"param.{name}.")
             params[name] = made_mixture(value["mixture"], state.tensors)
         else:
-            params[name] = from_plain(value)
+            made = from_plain(value)
+            params[name] = list(made) if isinstance(value, list) else made
     return params
 
 

@@ -133,7 +133,7 @@ def judge(
 def control_of(result: Result, learner: SelectiveClassifier) -> SelectiveClassifier:
     """Return the same learner asking for the same share of labels at random."""
     rules = result.learner.rules_
-    params = learner.get_params() | {
+    params = learner.get_params(deep=False) | {
         "query": Uniform(rate=min(1.0, max(result.rate, 1e-9))),
         "update": rules.update,
         "scaling": rules.scaling,

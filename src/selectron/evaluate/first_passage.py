@@ -91,7 +91,7 @@ def first_passage(
     allowed = most_errors(error, len(test[1]))
     if hold < 0:
         raise ValueError(f"hold must be a number of labels >= 0, got {hold}")
-    copy = SelectiveClassifier(**{**learner.get_params(), "random_state": seed})
+    copy = SelectiveClassifier(**{**learner.get_params(deep=False), "random_state": seed})
     rows, judged = read_rows(X), read_rows(test[0])
     column = read_labels(y, shape(rows)[0])
     labels = Labels.found_in(column)

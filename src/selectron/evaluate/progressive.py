@@ -46,7 +46,7 @@ def progressive(
     >>> print(trace.n_asked, trace.n_mistakes, trace.n_updates)
     165 74 36
     """
-    copy = type(learner)(**{**learner.get_params(), "random_state": seed})
+    copy = type(learner)(**{**learner.get_params(deep=False), "random_state": seed})
     rounds: list[int] = []
     errors: list[float] = []
     after_update = None

@@ -22,4 +22,4 @@ __all__ = [
 
 def load(path: str | Path) -> TrackingClassifier:
     """Read a tracker that `save` wrote; it goes on exactly where it stopped."""
-    return load_as(TrackingClassifier, path)
+    return load_as([TrackingClassifier], path)

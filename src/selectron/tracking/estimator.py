@@ -124,6 +124,13 @@ class TrackingClassifier(StreamClassifier):
         raise ValueError("y has several labels a row: a tracker learns one; track each on its own")
 
     @property
+    def coef_(self) -> Vector:
+        raise AttributeError(
+            "a vote of clipped margins is not linear in the row, so there are no coefficients; use "
+            "decision_function"
+        )
+
+    @property
     def weights_(self) -> Vector:
         return self._machine.mixture.weights
 

@@ -86,7 +86,7 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
             f"follow runs a TrackingClassifier, got {tracker!r}; for one learner use "
             "selectron.evaluate.progressive"
         )
-    copy = type(tracker)(**tracker.get_params())
+    copy = type(tracker)(**tracker.get_params(deep=False))
     n_learners = len(Committee.of(tracker.learners).learners)
     _, signs, log = watched_fit(copy, X, y, details=2 * n_learners)
     margins, truth = log.forecasts[:, 0].copy(), signs > 0

@@ -176,7 +176,9 @@ def measure(job: Job | LateJob) -> Labels:
 
 def begin(learner: str, stream: Stream, seed: int) -> tuple[Run, ClassLabels]:
     """Return the run of a fresh learner that knows only the names of the classes."""
-    fresh = SelectiveClassifier(**{**LEARNERS[learner].get_params(), "random_state": seed})
+    fresh = SelectiveClassifier(
+        **{**LEARNERS[learner].get_params(deep=False), "random_state": seed}
+    )
     labels, rows = ClassLabels.named(np.unique(stream.classes)), read_rows(stream.rows)
     if isinstance(rows, Csr) and fresh.scaling is not None:
         fresh.scaling = Text()  # as the default has it: wide rows are not written out
