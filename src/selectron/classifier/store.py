@@ -198,7 +198,7 @@ def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:
 
 
 def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
-    params = {}
+    params: dict[str, Any] = {}
     for name, value in described.items():
         if isinstance(value, dict) and "mixture" in value:
             state = reader.within(f"param.{name}.")
