@@ -26,7 +26,8 @@ ROWS, LABELS = np.eye(4), [0, 1, 0, 1]
 
 def by_hand(tensors, description, name="a format", version="3", key="about"):
     """Write the bytes from the definition: eight bytes of length, a JSON header, the numbers."""
-    total = hashlib.sha256(description.encode())
+    metadata = {"format": name, "version": version, key: description}
+    total = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
     header, numbers = {}, b""
     types = {"float64": "F64", "int64": "I64"}
     for tensor in sorted(tensors):
@@ -36,9 +37,7 @@ def by_hand(tensors, description, name="a format", version="3", key="about"):
         kind = types[array.dtype.name]
         header[tensor] = {"dtype": kind, "shape": list(array.shape), "data_offsets": place}
         numbers += content
-    header["__metadata__"] = {
-        "format": name, "version": version, key: description, "sha256": total.hexdigest(),
-    }  # fmt: skip
+    header["__metadata__"] = metadata | {"sha256": total.hexdigest()}
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + numbers
 
@@ -56,20 +55,37 @@ def test_what_is_written_is_read(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("version", ["1", "3"])
-def test_a_file_from_the_definition_is_read(tmp_path, version):
-    """So a file that was saved by any selectron before is read as well."""
-    (tmp_path / "x").write_bytes(by_hand(TENSORS, "words", version=version))
+def test_a_file_from_the_definition_is_read(tmp_path):
+    (tmp_path / "x").write_bytes(by_hand(TENSORS, "words"))
     found, description = read_file(tmp_path / "x", KIND)
     assert description == "words"
     np.testing.assert_array_equal(found["b"], TENSORS["b"])
+
+
+@pytest.mark.parametrize(("version", "other"), [("1", "the older"), ("4", "a newer")])
+def test_another_version_is_refused_with_the_remedy(tmp_path, version, other):
+    (tmp_path / "x").write_bytes(by_hand(TENSORS, "words", version=version))
+    with pytest.raises(DamagedFile, match=f"version {version}, .* load it with {other}"):
+        read_file(tmp_path / "x", KIND)
+
+
+@pytest.mark.parametrize("field", ["format", "version", "about"])
+def test_the_checksum_covers_all_metadata(tmp_path, field):
+    content = by_hand(TENSORS, "words")
+    changed = {"format": b"a format", "version": b'"3"', "about": b"words"}[field]
+    kind = KIND._replace(name="b format") if field == "format" else KIND
+    other = kind._replace(version=4) if field == "version" else kind
+    new = {"format": b"b format", "version": b'"4"', "about": b"sword"}[field]
+    (tmp_path / "x").write_bytes(content.replace(changed, new))
+    with pytest.raises(DamagedFile, match="SHA-256"):
+        read_file(tmp_path / "x", other)
 
 
 def test_a_mixture_from_the_definition_goes_on(tmp_path):
     mixture = StaticExpert(3)
     mixture.update([0.1, 0.7, 2.0])
     tensors = {name: np.asarray(value) for name, value in mixture.state().items()}
-    content = by_hand(tensors, "StaticExpert", "selectron experts", "1", "kind")
+    content = by_hand(tensors, "StaticExpert", "selectron experts", "2", "kind")
     (tmp_path / "x").write_bytes(content)
     np.testing.assert_array_equal(load_experts(tmp_path / "x").weights, mixture.weights)
 
@@ -79,12 +95,12 @@ def test_the_checksum_has_not_changed(tmp_path):
     mixture = StaticExpert(2)
     mixture.update([0.5, 1.5])
     save_experts(mixture, tmp_path / "x")
-    pinned = b"8728f50bbb5cebfa0ff2d0511b2ad571454fb6af52c451b0ea32ce0473d7e4bc"
+    pinned = b"872a7b164ead211b384ca911502225ad8b1c0276f9c18393e477bac2ca39db61"
     assert pinned in (tmp_path / "x").read_bytes()
 
 
 def test_one_error_for_all():
-    assert classifier.DamagedFile is OfExperts is DamagedFile
+    assert selectron.DamagedFile is classifier.DamagedFile is OfExperts is DamagedFile
 
 
 def saved_files(folder):
@@ -102,11 +118,16 @@ def test_each_load_refuses_the_files_of_the_others_by_name(tmp_path):
     files = saved_files(tmp_path)
     for path, own in files:
         own(path)
-        assert format_name(path) == f"selectron {path.name}"
-        for _, load in files:
-            if load is not own:
-                with pytest.raises(DamagedFile, match=rf"'selectron {path.name}': load it with"):
-                    load(path)
+    (learner, _), (tracker, _), (experts, _) = files
+    assert format_name(learner) == format_name(tracker) == "selectron learner"
+    assert type(selectron.load(tracker)) is TrackingClassifier
+    with pytest.raises(DamagedFile, match="a 'SelectiveClassifier', not a TrackingClassifier"):
+        tracking.load(learner)
+    for path in (learner, tracker):
+        with pytest.raises(DamagedFile, match="'selectron learner': load it with"):
+            load_experts(path)
+    with pytest.raises(DamagedFile, match="'selectron experts': load it with"):
+        selectron.load(experts)
 
 
 def test_none_of_them_saves_into_a_folder_or_beside_one(tmp_path):

@@ -198,7 +198,7 @@ def test_bad_rows_are_refused_one_by_one_and_when_predicting(stream):
             act(bad)
     with pytest.raises(ValueError, match="unknown label 'maybe'"):
         clf.learn_one(stream.X[0], "maybe")
-    with pytest.raises(ValueError, match="expecting 20 features"):
+    with pytest.raises(ValueError, match="a row of 20 features is expected"):
         clf.learn_one(stream.X[0][:3], 1)
     same(clf, before, stream.X)
 

@@ -12,7 +12,7 @@ from selectron.experts.static import StaticExpert
 from selectron.files import DamagedFile, Format, Tensors, read_file, write_file
 
 FORMAT = Format(
-    "selectron experts", 1, "kind", file="a file of experts", owner="selectron's experts"
+    "selectron experts", 2, "kind", file="a file of experts", owner="selectron's experts"
 )
 KINDS: dict[str, type[Mixture]] = {
     kind.__name__: kind for kind in (StaticExpert, FixedShare, MarkovShare, LearnAlpha)
