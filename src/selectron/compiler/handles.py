@@ -8,8 +8,7 @@ handle holds the state, so the arrays are there as long as it is.
 from typing import Any
 
 import numpy as np
-from numba import typeof
-from numba.core import cgutils, types
+from numba import typeof, types
 from numba.extending import (
     NativeValue,
     intrinsic,
@@ -19,8 +18,8 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
-from numba.np.arrayobj import populate_array
 
+from selectron.compiler.numba_internals import cgutils, populate_array
 from selectron.compiler.raw_arrays import DATA
 from selectron.compiler.verbs import INLINE
 
@@ -50,7 +49,7 @@ def _words(field: Any) -> list[int]:
     return [int(np.float64(field).view(np.int64) if isinstance(field, float) else field)]
 
 
-class HandleType(types.Type):
+class HandleType(types.Type):  # type: ignore[misc]
     def __init__(self, state: Any) -> None:
         self.state = state
         super().__init__(f"handle of {state}")
@@ -98,7 +97,7 @@ class _Words:
         self.position = 0
 
     def rebuild(self, kind: Any) -> Any:
-        if isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+        if isinstance(kind, types.BaseTuple):
             return self.context.make_tuple(
                 self.builder, kind, [self.rebuild(field) for field in kind.types]
             )

@@ -7,10 +7,14 @@ eighty bodies in a kernel that was two fifths of the time to compile it.
 
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import AnalysisPass, register_pass
-from numba.core.typed_passes import NativeLowering
+from selectron.compiler.numba_internals import (
+    AnalysisPass,
+    CompilerBase,
+    DefaultPassBuilder,
+    JITCodeLibrary,
+    NativeLowering,
+    register_pass,
+)
 
 
 class _Nowhere:

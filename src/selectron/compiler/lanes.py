@@ -8,7 +8,9 @@ them, and `Lanes` lets their arithmetic read like that of numbers.
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
+
+from selectron.compiler.numba_internals import cgutils
 
 INDEX, FLAG = ir.IntType(64), ir.IntType(32)
 

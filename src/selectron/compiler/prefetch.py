@@ -9,7 +9,8 @@ nothing and may point past the end of an array.
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
+
+from selectron.compiler.numba_internals import cgutils
 
 DISTANCE = 1024  # entries: four to eight kilobytes
 ROWS_BEHIND = 4

@@ -10,7 +10,7 @@ from struct import calcsize, pack
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import (
     NativeValue,
     intrinsic,
@@ -21,9 +21,9 @@ from numba.extending import (
     type_callable,
     unbox,
 )
-from numba.np.arrayobj import populate_array
 
 from selectron.arrays import Vector
+from selectron.compiler.numba_internals import cgutils, populate_array
 from selectron.compiler.verbs import INLINE
 
 WORD = calcsize("P")
@@ -33,7 +33,7 @@ DATA, NDIM, SHAPE, STRIDES, DTYPE = (HEADER + k * WORD for k in (0, 1, 2, 3, 5))
 BRAND = HEADER + WORD  # in a dtype: its kind, character and byte order, some flags, its number
 
 
-class RawArray(types.Type):
+class RawArray(types.Type):  # type: ignore[misc]
     """A Python object, by its address: an array if it `fits`."""
 
 
@@ -110,7 +110,7 @@ def _type_of_vector(context: Any) -> Any:
     return lambda raw, layout: layout.types[-1]
 
 
-@lower_builtin(vector, RawArray, types.BaseTuple)  # type: ignore[attr-defined]
+@lower_builtin(vector, RawArray, types.BaseTuple)
 def _compiled_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     def pointer(place: Any, offset: int) -> Any:
         start = builder.gep(place, [cgutils.intp_t(offset)])

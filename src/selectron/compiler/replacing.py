@@ -7,18 +7,19 @@ it replaces, so that a state never changes its type.
 from inspect import Parameter, Signature
 from typing import Any
 
-from numba.core import types
-from numba.core.imputils import impl_ret_borrowed
-from numba.core.typing.templates import (
+from numba import types
+from numba.extending import lower_builtin
+
+from selectron.compiler.numba_internals import (
     AbstractTemplate,
     AttributeTemplate,
+    impl_ret_borrowed,
     infer_getattr,
     signature,
 )
-from numba.extending import lower_builtin
 
 NAME = "NamedTuple._replace"
-KEPT = types.Omitted(None)  # type: ignore[attr-defined]
+KEPT = types.Omitted(None)
 
 
 class Replacement(AbstractTemplate):  # type: ignore[misc]
@@ -46,16 +47,16 @@ class _Replaceable(AttributeTemplate):  # type: ignore[misc]
 
 @infer_getattr
 class _OfSeveralTypes(_Replaceable):
-    key = types.NamedTuple  # type: ignore[attr-defined]
+    key = types.NamedTuple
 
 
 @infer_getattr
 class _OfOneType(_Replaceable):
-    key = types.NamedUniTuple  # type: ignore[attr-defined]
+    key = types.NamedUniTuple
 
 
-@lower_builtin(NAME, types.NamedTuple, types.VarArg(types.Any))  # type: ignore[attr-defined]
-@lower_builtin(NAME, types.NamedUniTuple, types.VarArg(types.Any))  # type: ignore[attr-defined]
+@lower_builtin(NAME, types.NamedTuple, types.VarArg(types.Any))
+@lower_builtin(NAME, types.NamedUniTuple, types.VarArg(types.Any))
 def _replaced(context: Any, builder: Any, call: Any, args: Any) -> Any:
     state, *values = args
     for k, (kind, value) in enumerate(zip(call.args[1:], values, strict=True)):

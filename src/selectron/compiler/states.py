@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.core.imputils import impl_ret_borrowed
+from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from selectron.arrays import Vector
+from selectron.compiler.numba_internals import impl_ret_borrowed
 from selectron.compiler.verbs import INLINE
 
 
@@ -118,7 +118,7 @@ def _emit_unpack(typing_context: Any, state: Any, numbers: types.Array) -> Any:
         def rebuild(kind: Any, value: Any) -> Any:
             for k, field in enumerate(kind.types):
                 old = builder.extract_value(value, k)
-                if isinstance(field, types.BaseTuple):  # type: ignore[attr-defined]
+                if isinstance(field, types.BaseTuple):
                     new = rebuild(field, old)
                 elif isinstance(field, types.Array):
                     new = old
@@ -140,7 +140,7 @@ def _emit_pack(typing_context: Any, state: Any, numbers: types.Array) -> Any:
         def store(kind: Any, value: Any) -> None:
             for k, field in enumerate(kind.types):
                 item = builder.extract_value(value, k)
-                if isinstance(field, types.BaseTuple):  # type: ignore[attr-defined]
+                if isinstance(field, types.BaseTuple):
                     store(field, item)
                 elif not isinstance(field, types.Array):
                     slots.store(context.cast(builder, item, field, types.float64))

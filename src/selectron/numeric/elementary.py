@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
 from selectron.compiler.verbs import INLINE, helper

@@ -9,11 +9,11 @@ way.
 from typing import Any
 
 import numpy as np
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from selectron.arrays import Vector
 from selectron.compiler.lanes import Lanes, OverArrays
+from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.prefetch import emit_hints_behind
 from selectron.compiler.verbs import INLINE
 from selectron.numeric.elementary import (

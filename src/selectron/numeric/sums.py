@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from selectron.arrays import Indices, Vector
 from selectron.compiler.lanes import FLAG, INDEX, LaneLoop, OverArrays
+from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.prefetch import emit_hint, is_zen
 from selectron.compiler.verbs import INLINE
 
