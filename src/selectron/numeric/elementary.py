@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import register_jitable
 
+from selectron.compiler.emitting import Emission, Site, compiled_form_of
 from selectron.compiler.verbs import INLINE, helper
 
 Body = TypeVar("Body", bound=Callable[..., Any])
@@ -174,16 +175,11 @@ def sqrt(x: float) -> float:
     return math.sqrt(x)
 
 
-@overload(sqrt, strict=False, jit_options=INLINE)
-def _compiled_sqrt(x: Any) -> Any:
-    return lambda x: _emit_sqrt(x)
+@compiled_form_of(sqrt)
+def _emit_sqrt(x: types.Type) -> Emission:
+    def generate(site: Site, value: ir.Value) -> ir.Value:
+        wide = site.context.cast(site.builder, value, x, types.float64)
+        instruction = site.builder.module.declare_intrinsic("llvm.sqrt", [ir.DoubleType()])
+        return site.builder.call(instruction, [wide])
 
-
-@intrinsic
-def _emit_sqrt(typing_context: Any, x: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = context.cast(builder, args[0], x, types.float64)
-        instruction = builder.module.declare_intrinsic("llvm.sqrt", [ir.DoubleType()])
-        return builder.call(instruction, [wide])
-
-    return types.float64(x), generate
+    return types.float64, generate
