@@ -96,15 +96,16 @@ def digest(*rule_types: type, kernel: str) -> str:
 
 @cache
 def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
-    bodies = [verb.bodies[t] for t in rule_types for verb in VERBS if t in verb.bodies]
-    waiting = {kernel, *(body.__module__ for body in bodies)}
+    bodies = [(verb, t, verb.bodies[t]) for t in rule_types for verb in VERBS if t in verb.bodies]
+    chosen = sorted((verb.name, t.__qualname__, body.__qualname__) for verb, t, body in bodies)
+    waiting = {kernel, *(body.__module__ for _, _, body in bodies)}
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
         found.add(name)
         waiting |= _used_by(sys.modules[name]) - found
     code = [(name, _loaded(sys.modules[name])) for name in sorted(found)]
-    return sha256(repr(code).encode()).hexdigest()
+    return sha256(repr((chosen, code)).encode()).hexdigest()
 
 
 @cache
