@@ -6,6 +6,7 @@ arrays with them, and `Lanes` lets their arithmetic read like that of numbers.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from llvmlite import ir
 from numba import types
@@ -123,10 +124,8 @@ class LaneLoop:
     ) -> None:
         self.site = site
         self.builder = site.builder
-        self.operands = [
-            Operand(site, kind, array, self.lanes)
-            for kind, array in zip(kinds, arrays, strict=True)
-        ]
+        pairs = zip(kinds, arrays, strict=True)
+        self.operands = [Operand(site, kind, array, self.lanes) for kind, array in pairs]
         self.length = self.operands[0].length
         self.vector = ir.VectorType(site.context.get_value_type(wide), self.lanes)
 
@@ -179,9 +178,8 @@ class LaneLoop:
         stop = builder.and_(self.length, ir.Constant(INDEX, -step))
         position = cgutils.alloca_once(builder, INDEX)
         builder.store(start, position)
-        test, block, end = (
-            builder.append_basic_block(f"lanes.{n}") for n in ("test", "body", "end")
-        )
+        names = "lanes.test", "lanes.body", "lanes.end"
+        test, block, end = (builder.append_basic_block(name) for name in names)
         builder.branch(test)
         builder.position_at_end(test)
         i = builder.load(position)
@@ -212,7 +210,8 @@ class LaneLoop:
         return builder.extract_element(running, ir.Constant(FLAG, 0))
 
 
-Arithmetic = Callable[[ir.Value, ir.Value], ir.Value]
+Arithmetic: TypeAlias = Callable[[ir.Value, ir.Value], ir.Value]
+Entries: TypeAlias = "Lanes | ir.Value | float"
 
 
 class Lanes:
@@ -223,16 +222,16 @@ class Lanes:
         self.value = value
         self.count = value.type.count
 
-    def __add__(self, other: "Lanes | ir.Value") -> "Lanes":
+    def __add__(self, other: "Entries") -> "Lanes":
         return self._with(self.builder.fadd, self, other)
 
     def __radd__(self, other: float) -> "Lanes":
         return self._with(self.builder.fadd, other, self)
 
-    def __sub__(self, other: "Lanes | ir.Value") -> "Lanes":
+    def __sub__(self, other: "Entries") -> "Lanes":
         return self._with(self.builder.fsub, self, other)
 
-    def __mul__(self, other: "Lanes | ir.Value") -> "Lanes":
+    def __mul__(self, other: "Entries") -> "Lanes":
         return self._with(self.builder.fmul, self, other)
 
     def at_most(self, bound: float) -> "Lanes":
@@ -264,16 +263,14 @@ class Lanes:
         exponent = self.builder.shl(exponent, ir.Constant(kind, [52] * self.count))
         return Lanes(self.builder, self.builder.bitcast(operation(own, exponent), self.value.type))
 
-    def _with(
-        self, operation: Arithmetic, left: "Lanes | ir.Value", right: "Lanes | ir.Value"
-    ) -> "Lanes":
+    def _with(self, operation: Arithmetic, left: "Entries", right: "Entries") -> "Lanes":
         return Lanes(self.builder, operation(self._spread(left), self._spread(right)))
 
     def _unless(self, comparison: str, bound: float) -> "Lanes":
         beyond = self.builder.fcmp_ordered(comparison, self.value, self._spread(bound))
         return Lanes(self.builder, self.builder.select(beyond, self._spread(bound), self.value))
 
-    def _spread(self, number: "Lanes | ir.Value") -> ir.Value:
+    def _spread(self, number: "Entries") -> ir.Value:
         if isinstance(number, Lanes):
             return number.value
         if isinstance(number, float):

@@ -43,23 +43,15 @@ class Replacement(AbstractTemplate):  # type: ignore[misc]
         return call.replace(pysig=PythonSignature(parameters))
 
 
+@infer_getattr
 class _Replaceable(AttributeTemplate):  # type: ignore[misc]
-    def resolve__replace(self, state: types.BaseTuple) -> types.BoundFunction:
+    key = types.BaseNamedTuple
+
+    def resolve__replace(self, state: types.BaseNamedTuple) -> types.BoundFunction:
         return types.BoundFunction(Replacement, state)
 
 
-@infer_getattr
-class _OfSeveralTypes(_Replaceable):
-    key = types.NamedTuple
-
-
-@infer_getattr
-class _OfOneType(_Replaceable):
-    key = types.NamedUniTuple
-
-
-@lower_builtin(NAME, types.NamedTuple, types.VarArg(types.Any))
-@lower_builtin(NAME, types.NamedUniTuple, types.VarArg(types.Any))
+@lower_builtin(NAME, types.BaseNamedTuple, types.VarArg(types.Any))
 def _replaced(
     context: BaseContext, builder: ir.IRBuilder, call: Signature, args: list[ir.Value]
 ) -> ir.Value:

@@ -129,10 +129,7 @@ def _slots(site: Site, kind: types.Array, vector: ir.Value) -> Cursor:
 
 
 def _each_number(
-    site: Site,
-    kind: types.BaseTuple,
-    state: ir.Value,
-    change: Callable[[types.Type, ir.Value], ir.Value],
+    site: Site, kind: types.BaseTuple, state: ir.Value, change: Callable[..., ir.Value]
 ) -> ir.Value:
     """Emit a state with each of its numbers changed, depth first."""
     for k, field in enumerate(kind.types):

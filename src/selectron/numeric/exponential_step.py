@@ -52,13 +52,7 @@ def tilt_entries(
 
 
 @overload(tilt_entries, strict=False, jit_options=INLINE)
-def _compiled_tilt_entries(
-    values: types.Array,
-    rate: types.Float,
-    positive: types.Array,
-    negative: types.Array,
-    difference: types.Array,
-) -> Callable[..., Any]:
+def _compiled_tilt_entries(*kinds: types.Type) -> Callable[..., Any]:
     def tilt(values, rate, positive, negative, difference):  # type: ignore[no-untyped-def]
         if len(negative) == 0:
             return _tilt_one_side(values, rate, positive)
@@ -67,13 +61,11 @@ def _compiled_tilt_entries(
     return tilt
 
 
-def _tilt_one_side(values: Vector, rate: float, positive: Vector) -> Any:
+def _tilt_one_side(values: Vector, rate: float, *weights: Vector) -> Any:
     """Do what `tilt_entries` does where there is one side only."""
 
 
-def _tilt_both_sides(
-    values: Vector, rate: float, positive: Vector, negative: Vector, difference: Vector
-) -> Any:
+def _tilt_both_sides(values: Vector, rate: float, *weights: Vector) -> Any:
     """Do what `tilt_entries` does where there are two sides."""
 
 
@@ -84,13 +76,9 @@ def _emit_one_side(values: types.Array, rate: types.Float, positive: types.Array
 
 @compiled_form_of(_tilt_both_sides)
 def _emit_both_sides(
-    values: types.Array,
-    rate: types.Float,
-    positive: types.Array,
-    negative: types.Array,
-    difference: types.Array,
+    values: types.Array, rate: types.Float, up: types.Array, down: types.Array, gap: types.Array
 ) -> Emission:
-    return _tilted(_BothSides, (values, positive, negative, difference))
+    return _tilted(_BothSides, (values, up, down, gap))
 
 
 def _tilted(kind: "type[_OneSide]", kinds: tuple[types.Array, ...]) -> Emission:
