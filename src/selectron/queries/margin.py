@@ -1,4 +1,4 @@
-"""Odds that keep no memory of the rounds: fixed, or the larger the smaller the margin [CBGZ06].
+"""Odds of asking that are fixed, or the larger the smaller the margin [CBGZ06].
 
 Fixed odds are the controls that every saving is measured against.
 """
