@@ -1,4 +1,4 @@
-"""Names for the arrays that everything is made of."""
+"""Names for the kinds of arrays, for annotations."""
 
 from typing import Any
 

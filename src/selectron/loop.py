@@ -8,7 +8,7 @@ scores, and the same for a single row. Numba inlines the parts into each loop.
 
 from collections.abc import Callable
 from math import isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import config, typeof
@@ -22,8 +22,11 @@ from selectron.compiler.verbs import Verb, digest, helper, kernel
 from selectron.numeric.rows import Csr, Dense, DenseRow, Row, SparseRow, row, sound
 from selectron.protocol import (
     TWO,
-    Forecast,
-    State,
+    AnyForecast,
+    Presented,
+    QueryState,
+    ScalingState,
+    UpdateState,
     absorb,
     advance,
     ask_probability,
@@ -48,15 +51,16 @@ from selectron.protocol import (
     write_down,
 )
 
-Kernel = Callable[..., Any]
+Kernel: TypeAlias = Callable[..., Any]
+Raw: TypeAlias = Any  # a Python object that may be an array: the loop looks whether it is
 
 
 class Learner(NamedTuple):
     """The states of the three rules."""
 
-    scaling: Any
-    update: Any
-    query: Any
+    scaling: ScalingState
+    update: UpdateState
+    query: QueryState
 
 
 class Log(NamedTuple):
@@ -111,7 +115,9 @@ DONE, LABEL_NEEDED, LABEL_UNKNOWN, NOT_FINITE, UNSOUND, UPDATED = range(6)
 
 
 @helper
-def arrive(scaling: State, update: State, query: State, x: Row, new: bool) -> Any:
+def arrive(
+    scaling: ScalingState, update: UpdateState, query: QueryState, x: Row, new: bool
+) -> tuple[ScalingState, UpdateState, QueryState, Presented]:
     """Show a new row to the three rules; return them, and the row as the update rule sees it.
 
     The scaling absorbs the row. If the row ends its warm-up, the other two rules learn of the rows
@@ -132,8 +138,14 @@ def arrive(scaling: State, update: State, query: State, x: Row, new: bool) -> An
 
 @helper
 def decide(
-    update: State, query: State, z: Any, forecast: Any, coin: float, exact: bool, may_ask: bool
-) -> Any:
+    update: UpdateState,
+    query: QueryState,
+    z: Presented,
+    forecast: AnyForecast,
+    coin: float,
+    exact: bool,
+    may_ask: bool,
+) -> tuple[AnyForecast, float]:
     """Return the forecast and the odds of asking, beginning with the forecast of a glance.
 
     A glance is enough where the coin lies above even the odds of the least certain forecast that
@@ -149,15 +161,21 @@ def decide(
 
 
 @helper
-def made_exact(update: State, z: Any, forecast: Any) -> Any:
+def made_exact(update: UpdateState, z: Presented, forecast: AnyForecast) -> AnyForecast:
     """Return the exact forecast, beginning with that of a glance."""
     return forecast if forecast.exact else predict(update, z, forecast)
 
 
 @helper
 def answer(
-    update: State, query: State, z: Any, y: float, forecast: Any, told: Any, odds: float
-) -> Any:
+    update: UpdateState,
+    query: QueryState,
+    z: Presented,
+    y: float,
+    forecast: AnyForecast,
+    told: AnyForecast,
+    odds: float,
+) -> tuple[UpdateState, QueryState]:
     """Teach a label; return the two rules.
 
     The query rule learns from the forecast with which it asked (`told`). The update rule learns
@@ -170,7 +188,7 @@ def answer(
 
 
 @helper
-def is_finite(forecast: Forecast) -> bool:
+def is_finite(forecast: AnyForecast) -> bool:
     """Tell whether a row could be read: 0 times NaN is NaN, so a bad number always shows here."""
     return isfinite(forecast.margin) and isfinite(forecast.variance)
 
@@ -297,31 +315,34 @@ class SparseLayout(NamedTuple):
     starts: ArrayLayout
 
 
+Layout: TypeAlias = DenseLayout | SparseLayout
+
+
 class Subject(NamedTuple):
     """What a one-row loop works on, and how rows must lie in memory."""
 
     learner: Learner
     numbers: Vector
-    layout: DenseLayout | SparseLayout
+    layout: Layout
 
 
 @Verb
-def readable(layout: Any, values: Any, columns: Any, starts: Any) -> bool:
+def readable(layout: Layout, values: Raw, columns: Raw, starts: Raw) -> bool:
     """Tell whether the row is whole and contiguous, and its columns rise within the width."""
 
 
 @Verb
-def take(layout: Any, values: Any, columns: Any) -> Any:
+def take(layout: Layout, values: Raw, columns: Raw) -> Row:
     """Return the row at hand."""
 
 
 @readable.of(DenseLayout)
-def dense_readable(layout: DenseLayout, values: Any, columns: Any, starts: Any) -> bool:
+def dense_readable(layout: DenseLayout, values: Raw, columns: Raw, starts: Raw) -> bool:
     return fits(values, layout.numbers) and len(vector(values, layout.numbers)) == layout.d
 
 
 @readable.of(SparseLayout)
-def sparse_readable(layout: SparseLayout, values: Any, columns: Any, starts: Any) -> bool:
+def sparse_readable(layout: SparseLayout, values: Raw, columns: Raw, starts: Raw) -> bool:
     if not (fits(values, layout.numbers) and fits(columns, layout.columns)):
         return False
     if not fits(starts, layout.starts):
@@ -341,12 +362,12 @@ def sparse_readable(layout: SparseLayout, values: Any, columns: Any, starts: Any
 
 
 @take.of(DenseLayout)
-def take_dense(layout: DenseLayout, values: Any, columns: Any) -> DenseRow:
+def take_dense(layout: DenseLayout, values: Raw, columns: Raw) -> DenseRow:
     return DenseRow(vector(values, layout.numbers))
 
 
 @take.of(SparseLayout)
-def take_sparse(layout: SparseLayout, values: Any, columns: Any) -> SparseRow:
+def take_sparse(layout: SparseLayout, values: Raw, columns: Raw) -> SparseRow:
     return SparseRow(vector(values, layout.numbers), vector(columns, layout.columns))
 
 
@@ -405,7 +426,7 @@ def ask_row(handle, values, columns, starts, coin, told):  # type: ignore[no-unt
     return side(forecast)
 
 
-def entry_point(loop: Kernel, learner: Learner, handle: Handle, *rest: Any) -> Kernel:
+def entry_point(loop: Kernel, learner: Learner, handle: Handle, *rest: object) -> Kernel:
     """Return the raw entry point of a one-row loop: it takes a handle, a row, and `rest`."""
     compiled = kernel(loop, rules_digest(learner, DenseLayout, SparseLayout))
     if config.DISABLE_JIT:

@@ -9,13 +9,18 @@ more, a label is the number of its class, and the margin is the lead of the best
 second. The verbs of the forecast hide the difference.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from selectron.arrays import Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import Row
 
-State = Any  # a NamedTuple of arrays, numbers and other states: each rule has its own
+# A state is a NamedTuple of arrays, numbers and other states; each rule has its own.
+State: TypeAlias = Any
+ScalingState: TypeAlias = State
+UpdateState: TypeAlias = State
+QueryState: TypeAlias = State
+Presented: TypeAlias = Any  # a row as a scaling presents it: a `Row`, or a type of its own
 
 TWO, MANY = 4, 6  # how many numbers of a forecast are written down
 
@@ -42,138 +47,143 @@ class ManyForecast(NamedTuple):
     second: int
 
 
+AnyForecast: TypeAlias = Forecast | ManyForecast
+
+
 @Verb
-def absorb(scaling: State, x: Row) -> Any:
+def absorb(scaling: ScalingState, x: Row) -> ScalingState:
     """Take the row into the scaling's statistics (no label needed); return the scaling."""
 
 
 @Verb
-def has_statistics(scaling: State) -> bool:
+def has_statistics(scaling: ScalingState) -> bool:
     """Tell whether rows are worth absorbing: a constant that the compiler can see."""
 
 
 @Verb
-def present(scaling: State, x: Row) -> Any:
+def present(scaling: ScalingState, x: Row) -> Presented:
     """Return the row as the update rule shall see it."""
 
 
 @Verb
-def ready(scaling: State) -> bool:
+def ready(scaling: ScalingState) -> bool:
     """Tell whether enough rows were seen to ask for labels."""
 
 
 @Verb
-def follow_scaling(update: State, x: Row) -> Any:
+def follow_scaling(update: UpdateState, x: Presented) -> UpdateState:
     """Return the update rule after its scaling has absorbed this row: most need not know."""
 
 
 @Verb
-def end_warm_up(scaling: State, update: State, query: State) -> Any:
+def end_warm_up(
+    scaling: ScalingState, update: UpdateState, query: QueryState
+) -> tuple[UpdateState, QueryState]:
     """Return update and query rule after what the scaling kept of the warm-up, if anything."""
 
 
 @Verb
-def warm_up(update: State, x: Row) -> Any:
+def warm_up(update: UpdateState, x: Presented) -> UpdateState:
     """Return the update rule after a row of the warm-up, ahead of all labels."""
 
 
 @Verb
-def glance(update: State, x: Row) -> Forecast:
+def glance(update: UpdateState, x: Presented) -> AnyForecast:
     """Forecast in O(d); where that cannot be exact, give the least certain possible forecast."""
 
 
 @Verb
-def predict(update: State, x: Row, seen: Forecast) -> Forecast:
+def predict(update: UpdateState, x: Presented, seen: AnyForecast) -> AnyForecast:
     """Make the forecast of a glance exact."""
 
 
 @Verb
-def learn(update: State, x: Row, y: float, forecast: Forecast) -> Any:
+def learn(update: UpdateState, x: Presented, y: float, forecast: AnyForecast) -> UpdateState:
     """Return the update rule after the label; arrays change in place."""
 
 
 @Verb
-def set_odds(update: State, odds: float) -> Any:
+def set_odds(update: UpdateState, odds: float) -> UpdateState:
     """Return the update rule that is told the odds of a question, ahead of its label."""
 
 
 @Verb
-def write_details(update: State, details: Vector) -> None:
+def write_details(update: UpdateState, details: Vector) -> None:
     """Write down what else the last forecast was made of, for those who keep a log."""
 
 
 @Verb
-def preview(query: State, x: Row) -> Any:
+def preview(query: QueryState, x: Presented) -> QueryState:
     """Return the query rule after a look at a new row, ahead of the decision on it."""
 
 
 @Verb
-def ask_probability(query: State, x: Row, forecast: Forecast) -> float:
+def ask_probability(query: QueryState, x: Presented, forecast: AnyForecast) -> float:
     """Return the odds of asking: they never rise with certainty."""
 
 
 @Verb
-def advance(query: State, forecast: Forecast, asked: bool) -> Any:
+def advance(query: QueryState, forecast: AnyForecast, asked: bool) -> QueryState:
     """Return the query rule after the decision of this round."""
 
 
 @Verb
-def observe(query: State, x: Row, forecast: Forecast, y: float) -> Any:
+def observe(query: QueryState, x: Presented, forecast: AnyForecast, y: float) -> QueryState:
     """Return the query rule after a label it asked for."""
 
 
 @Verb
-def count_class(query: State, k: int, n_classes: int) -> Any:
+def count_class(query: QueryState, k: int, n_classes: int) -> QueryState:
     """Return the query rule that is told, ahead of `observe`, which class was answered."""
 
 
 @Verb
-def expire(query: State, n: int) -> Any:
+def expire(query: QueryState, n: int) -> QueryState:
     """Return the query rule after n of its questions were given up."""
 
 
 @Verb
-def mark_overdue(query: State, n: int) -> Any:
+def mark_overdue(query: QueryState, n: int) -> QueryState:
     """Return the query rule that knows n of its questions to be overdue."""
 
 
 @Verb
-def hypothesis(update: State) -> Vector:
+def hypothesis(update: UpdateState) -> Vector:
     """Return the weights whose product with a row has the sign of its margin, or a row a class."""
 
 
 @Verb
-def verdict(forecast: Any, y: float) -> float:
+def verdict(forecast: AnyForecast, y: float) -> float:
     """Return the label as a query rule is told it: a sign, +1 for a right answer among many."""
 
 
 @Verb
-def class_of(forecast: Any, y: float) -> int:
+def class_of(forecast: AnyForecast, y: float) -> int:
     """Return the number of the class that a label names."""
 
 
 @Verb
-def class_count(forecast: Any, update: Any) -> int:
+def class_count(forecast: AnyForecast, update: UpdateState) -> int:
     """Return how many classes compete."""
 
 
 @Verb
-def scarcer(forecast: Any, counts: Vector) -> int:
+def scarcer(forecast: AnyForecast, counts: Vector) -> int:
     """Return which of the two classes that the margin lies between has had fewer labels."""
 
 
 @Verb
-def side(forecast: Any) -> float:
+def side(forecast: AnyForecast) -> float:
     """Return what the prediction hangs on: the margin, or the number of the best class."""
 
 
 @Verb
-def write_down(forecast: Any, told: Vector) -> None:
+def write_down(forecast: AnyForecast, told: Vector) -> None:
     """Keep the numbers of a forecast."""
 
 
 @Verb
-def recall(forecast: Any, told: Vector) -> Any:
+def recall(forecast: AnyForecast, told: Vector) -> AnyForecast:
     """Return the exact forecast that was written down, of the same kind as this one."""
 
 
@@ -196,64 +206,68 @@ def flawless(state: State) -> str:
 
 
 @follow_scaling.otherwise
-def unmoved_by_rows(update: State, x: Row) -> Any:
+def unmoved_by_rows(update: UpdateState, x: Presented) -> UpdateState:
     """Serve as `follow_scaling` of the rules that keep nothing of the scaling's statistics."""
     return update
 
 
 @end_warm_up.otherwise
-def keeps_nothing(scaling: State, update: State, query: State) -> Any:
+def keeps_nothing(
+    scaling: ScalingState, update: UpdateState, query: QueryState
+) -> tuple[UpdateState, QueryState]:
     """Serve as `end_warm_up` of the scalings that keep no rows."""
     return update, query
 
 
 @warm_up.otherwise
-def unmoved_by_warm_up(update: State, x: Row) -> Any:
+def unmoved_by_warm_up(update: UpdateState, x: Presented) -> UpdateState:
     """Serve as `warm_up` of the rules that learn from labels alone."""
     return update
 
 
 @set_odds.otherwise
-def unmoved_by_odds(update: State, odds: float) -> Any:
+def unmoved_by_odds(update: UpdateState, odds: float) -> UpdateState:
     """Serve as `set_odds` of the rules to which all labels weigh the same."""
     return update
 
 
 @write_details.otherwise
-def no_details(update: State, details: Vector) -> None:
+def no_details(update: UpdateState, details: Vector) -> None:
     """Serve as `write_details` of the rules that have nothing to add to their forecast."""
 
 
 @preview.otherwise
-def unmoved_by_row(query: State, x: Row) -> Any:
+def unmoved_by_row(query: QueryState, x: Presented) -> QueryState:
     """Serve as `preview` of the rules to which all rows of one certainty are alike."""
     return query
 
 
 @count_class.otherwise
-def unmoved_by_class(query: State, k: int, n_classes: int) -> Any:
+def unmoved_by_class(query: QueryState, k: int, n_classes: int) -> QueryState:
     """Serve as `count_class` of the rules to which all classes are alike."""
     return query
 
 
 @mark_overdue.otherwise
 @expire.otherwise
-def unmoved_by_silence(query: State, n: int) -> Any:
+def unmoved_by_silence(query: QueryState, n: int) -> QueryState:
     """Serve as `expire` of the rules that do not wait for answers."""
     return query
 
 
-def already_exact(update: State, x: Row, seen: Forecast) -> Forecast:
+def already_exact(update: UpdateState, x: Presented, seen: AnyForecast) -> AnyForecast:
     """Serve as `predict` of the rules whose glance is exact."""
     return seen
 
 
-def unmoved_by_choice(query: State, forecast: Forecast, asked: bool) -> Any:
+def unmoved_by_choice(query: QueryState, forecast: AnyForecast, asked: bool) -> QueryState:
     """Serve as `advance` of the rules that keep no count of rounds."""
     return query
 
 
-def unmoved_by_label(query: State, x: Row, forecast: Forecast, y: float) -> Any:
+def unmoved_by_label(
+    query: QueryState, x: Presented, forecast: AnyForecast, y: float
+) -> QueryState:
     """Serve as `observe` of the rules that do not adapt."""
     return query
 
@@ -282,12 +296,12 @@ def class_itself(forecast: ManyForecast, y: float) -> int:
 
 
 @class_count.of(Forecast)
-def two_classes(forecast: Forecast, update: Any) -> int:
+def two_classes(forecast: Forecast, update: UpdateState) -> int:
     return 2
 
 
 @class_count.of(ManyForecast)
-def one_class_a_score(forecast: ManyForecast, update: Any) -> int:
+def one_class_a_score(forecast: ManyForecast, update: UpdateState) -> int:
     return len(update.scores)
 
 

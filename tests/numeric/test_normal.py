@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ndtr
 
-from selectron.numeric.normal import normal_density, normal_distribution
+from selectron.numeric.elementary import normal_density, normal_distribution
 
 
 def test_both_tails():

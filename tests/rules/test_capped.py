@@ -17,7 +17,7 @@ from selectron.protocol import (
     observe,
 )
 from selectron.queries import Budget, Capped, Floor
-from selectron.queries.two_thresholds import Thresholds
+from selectron.queries.capped import Thresholds
 from tests.oracles import queries as twins
 
 ROW = DenseRow(np.array([1.0]))

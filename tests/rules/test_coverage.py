@@ -9,7 +9,7 @@ from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow, ShiftedRow, SparseRow
 from selectron.protocol import ManyForecast, advance, ask_probability, count_class, observe, preview
 from selectron.queries import Capped
-from selectron.queries.coverage import decided, fresh_coverage, regarded, stands_out, weight
+from selectron.queries.coverage import after_decision, fresh_coverage, stands_out, weight, with_row
 from tests.oracles.coverage import Coverage as Twin
 
 D = 6
@@ -23,14 +23,14 @@ def test_the_definition(sparse):
     columns = np.arange(D, dtype=np.uint32)
     for t, coin in enumerate(coins(2, 0, len(ROWS))):
         x = SparseRow(ROWS[t], columns) if sparse else DenseRow(ROWS[t])
-        ours = regarded(ours, x)
+        ours = with_row(ours, x)
         twin.preview(ROWS[t])
         assert ours.gain == pytest.approx(twin.gain, abs=1e-12)
         assert weight(ours) == pytest.approx(twin.weight, rel=1e-9)
         first = t < 150
         assert stands_out(ours) == twin.stands_out
         asked = stands_out(ours) if first else bool(coin < 0.1)
-        ours = decided(ours, asked, first)
+        ours = after_decision(ours, asked, first)
         twin.decide(asked, first)
         np.testing.assert_allclose(ours.nearest[: ours.n_rows], twin.nearest, atol=1e-12)
     assert ours.n_rows == len(twin.rows) == 256
@@ -41,28 +41,28 @@ def test_a_row_that_many_resemble_comes_before_one_that_none_does():
     coverage = fresh_coverage(D)
     middle, alone = np.eye(D)[0], np.eye(D)[1]
     for noise in 0.1 * RNG.standard_normal((40, D)):
-        coverage = decided(regarded(coverage, DenseRow(middle + noise)), False, True)
-    assert regarded(coverage, DenseRow(middle)).gain > regarded(coverage, DenseRow(alone)).gain
-    after = decided(regarded(coverage, DenseRow(middle)), True, True)
-    again = regarded(after, DenseRow(middle))
+        coverage = after_decision(with_row(coverage, DenseRow(middle + noise)), False, True)
+    assert with_row(coverage, DenseRow(middle)).gain > with_row(coverage, DenseRow(alone)).gain
+    after = after_decision(with_row(coverage, DenseRow(middle)), True, True)
+    again = with_row(after, DenseRow(middle))
     assert again.gain == pytest.approx(0.0, abs=0.1)  # one question stands for them all
     assert weight(again) < 1.0
 
 
 def test_without_a_row_at_hand_nothing_changes():
-    coverage = decided(regarded(fresh_coverage(D), DenseRow(ROWS[0])), True, True)
+    coverage = after_decision(with_row(fresh_coverage(D), DenseRow(ROWS[0])), True, True)
     assert coverage.gain < 0.0
     assert weight(coverage) == 1.0
-    assert decided(coverage, True, True) is coverage
+    assert after_decision(coverage, True, True) is coverage
 
 
 def test_rows_that_are_too_wide_or_never_written_out_are_not_kept():
     wide = fresh_coverage(5000)
     assert wide.rows.shape == (1, 5000)
-    assert regarded(wide, DenseRow(np.ones(5000))) is wide
+    assert with_row(wide, DenseRow(np.ones(5000))) is wide
     coverage, total = fresh_coverage(D + 1), np.ones(D)
     row = ShiftedRow(ROWS[0], np.arange(D, dtype=np.uint32), total, 1.0, 0.1, 1.0, 0.25, 1.0)
-    assert regarded(coverage, row) is coverage
+    assert with_row(coverage, row) is coverage
 
 
 def test_the_first_questions_go_by_coverage_one_row_in_ten_and_then_by_margins():

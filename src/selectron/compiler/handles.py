@@ -1,62 +1,62 @@
 """A state that compiled code finds by one address.
 
-Numba unboxes a state anew at every call: every tuple, number and array of it. A handle is the same
-fields as words in a row, written once; a kernel that is given the handle reads the words. The
-handle holds the state, so the arrays are there as long as it is.
+Numba unboxes a state anew at every call: each tuple, number and array of it. A handle has the same
+fields as words in a row, which Python writes once. A kernel that is given the handle reads the
+words. The handle keeps the state alive, and with it the arrays that the words point to.
 """
 
 from typing import Any
 
 import numpy as np
-from numba import typeof
-from numba.core import cgutils, types
-from numba.extending import (
-    NativeValue,
-    intrinsic,
-    models,
-    overload,
-    register_model,
-    typeof_impl,
-    unbox,
-)
-from numba.np.arrayobj import populate_array
+from llvmlite import ir
+from numba import typeof, types
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 
+from selectron.compiler.emitting import Cursor, Emission, Site, array_at, compiled_form_of
+from selectron.compiler.numba_internals import UnboxContext, cgutils
 from selectron.compiler.raw_arrays import DATA
-from selectron.compiler.verbs import INLINE
+from selectron.compiler.states import State, leaves
 
 
-class Handle(np.ndarray[Any, Any]):
-    """The words of a state whose arrays change in place; its numbers are those of then."""
+class Handle(np.ndarray[tuple[int], np.dtype[np.int64]]):
+    """The words of a state.
 
-    holds: Any
+    Arrays of the state change in place, so a kernel sees them as they are. The numbers among the
+    words stay as they were when the handle was made.
+    """
+
+    holds: State
 
 
-def handle(state: Any) -> Handle:
-    words = np.array(_words(state), np.int64).view(Handle)
-    words.holds = state
-    return words
+def handle(state: State) -> Handle:
+    """Return the handle of a state."""
+    words = np.array([word for leaf in leaves(state) for word in _words(leaf)], np.int64)
+    made = words.view(Handle)
+    made.holds = state
+    return made
 
 
 def held(handle: Handle) -> Any:
-    """Return the state."""
+    """Return the state of a handle."""
     return handle.holds
 
 
-def _words(field: Any) -> list[int]:
-    if isinstance(field, tuple):
-        return [word for part in field for word in _words(part)]
-    if isinstance(field, np.ndarray):
-        return [field.ctypes.data, *field.shape, *field.strides]
-    return [int(np.float64(field).view(np.int64) if isinstance(field, float) else field)]
+def _words(leaf: Any) -> list[int]:
+    """Return the words of an array (address, shape and strides) or of a number (its bits)."""
+    if isinstance(leaf, np.ndarray):
+        return [leaf.ctypes.data, *leaf.shape, *leaf.strides]
+    return [int(np.float64(leaf).view(np.int64) if isinstance(leaf, float) else leaf)]
 
 
-class HandleType(types.Type):
-    def __init__(self, state: Any) -> None:
+class HandleType(types.Type):  # type: ignore[misc]
+    """The type of a handle, which tells the type of its state."""
+
+    def __init__(self, state: types.BaseTuple) -> None:
         self.state = state
         super().__init__(f"handle of {state}")
 
     @property
-    def key(self) -> Any:
+    def key(self) -> types.BaseTuple:
         return self.state
 
 
@@ -64,62 +64,36 @@ register_model(HandleType)(models.OpaqueModel)
 
 
 @typeof_impl.register(Handle)
-def _type_of_handle(value: Handle, context: Any) -> HandleType:
+def _type_of_handle(value: Handle, context: object) -> HandleType:
     return HandleType(typeof(value.holds))
 
 
 @unbox(HandleType)
-def _unbox_handle(kind: Any, value: Any, c: Any) -> NativeValue:
+def _unbox_handle(kind: HandleType, value: ir.Value, c: UnboxContext) -> NativeValue:
     data = c.builder.gep(value, [cgutils.intp_t(DATA)])
     pointer = c.builder.bitcast(data, cgutils.voidptr_t.as_pointer())
     return NativeValue(c.builder.load(pointer))
 
 
-@overload(held, strict=False, jit_options=INLINE)
-def _compiled_held(handle: Any) -> Any:
-    return lambda handle: _emit_held(handle)
+@compiled_form_of(held)
+def _emit_held(handle: HandleType) -> Emission:
+    def generate(site: Site, start: ir.Value) -> ir.Value:
+        words = Cursor(site, site.builder.bitcast(start, cgutils.intp_t.as_pointer()))
+        return _rebuilt(site, words, handle.state)
+
+    return handle.state, generate
 
 
-@intrinsic
-def _emit_held(typing_context: Any, handle: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _Words(context, builder, args[0]).rebuild(handle.state)
-
-    return handle.state(handle), generate
-
-
-class _Words:
-    """Walk along the words, one field after the other."""
-
-    def __init__(self, context: Any, builder: Any, start: Any) -> None:
-        self.context = context
-        self.builder = builder
-        self.start = builder.bitcast(start, cgutils.intp_t.as_pointer())
-        self.position = 0
-
-    def rebuild(self, kind: Any) -> Any:
-        if isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
-            return self.context.make_tuple(
-                self.builder, kind, [self.rebuild(field) for field in kind.types]
-            )
-        return self._array(kind) if isinstance(kind, types.Array) else self._number(kind)
-
-    def _array(self, kind: Any) -> Any:
-        array = self.context.make_array(kind)(self.context, self.builder)
-        data = self.builder.inttoptr(self._next(), array.data.type)
-        shape = [self._next() for _ in range(kind.ndim)]
-        strides = [self._next() for _ in range(kind.ndim)]
-        size = self.context.get_abi_sizeof(self.context.get_data_type(kind.dtype))
-        populate_array(array, data, shape, strides, size, None)
-        return array._getvalue()
-
-    def _number(self, kind: Any) -> Any:
-        word = self._next()
-        if kind is types.float64:
-            return self.builder.bitcast(word, self.context.get_value_type(kind))
-        return self.context.cast(self.builder, word, types.intp, kind)
-
-    def _next(self) -> Any:
-        place = self.builder.gep(self.start, [cgutils.intp_t(self.position)])
-        self.position += 1
-        return self.builder.load(place)
+def _rebuilt(site: Site, words: Cursor, kind: types.Type) -> ir.Value:
+    """Emit a field of this type from the next words."""
+    context, builder = site
+    if isinstance(kind, types.BaseTuple):
+        fields = [_rebuilt(site, words, field) for field in kind.types]
+        return context.make_tuple(builder, kind, fields)
+    word = words.load()
+    if isinstance(kind, types.Array):
+        shape, strides = ([words.load() for _ in range(kind.ndim)] for _ in range(2))
+        return array_at(site, kind, builder.inttoptr(word, cgutils.voidptr_t), shape, strides)
+    if kind is types.float64:
+        return builder.bitcast(word, context.get_value_type(kind))
+    return context.cast(builder, word, types.intp, kind)

@@ -1,56 +1,61 @@
-"""Arrays that a kernel reads and writes by vectors, in LLVM's own terms.
+"""Loops over arrays by vectors, in LLVM's own terms.
 
 Numba leaves scalar sums scalar, and fast-math would let the CPU choose the order of additions. So
-the vectors are written down: `Operand` loads and stores them, `LaneLoop` steps through arrays with
-them, and `Lanes` lets their arithmetic read like that of numbers.
+this file writes the vectors down. An `Operand` loads and stores them, a `LaneLoop` steps through
+arrays with them, and `Lanes` lets their arithmetic read like that of numbers.
 """
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
+
+from selectron.compiler.emitting import Site
+from selectron.compiler.numba_internals import cgutils
+from selectron.compiler.prefetch import CACHE_LINE, LEVEL_2, ROWS_BEHIND, emit_hint_at
 
 INDEX, FLAG = ir.IntType(64), ir.IntType(32)
 
 
 class Operand:
-    """One array; vectors begin at any position."""
+    """One array; vectors begin at any position.
 
-    def __init__(self, context: Any, builder: Any, kind: Any, array: Any, lanes: int) -> None:
-        struct = context.make_array(kind)(context, builder, array)
-        self.builder = builder
+    A mask leaves out the lanes past the end of the array. Without a mask all lanes count.
+    """
+
+    def __init__(self, site: Site, kind: types.Array, array: ir.Value, lanes: int) -> None:
+        struct = site.context.make_array(kind)(*site, array)
+        self.builder = site.builder
         self.data = struct.data
-        self.length = builder.extract_value(struct.shape, 0)
+        self.length = site.builder.extract_value(struct.shape, 0)
         self.bytes = kind.dtype.bitwidth // 8
-        self.vector = ir.VectorType(context.get_value_type(kind.dtype), lanes)
+        self.vector = ir.VectorType(site.context.get_value_type(kind.dtype), lanes)
         is_float = isinstance(kind.dtype, types.Float)
         self.name = f"v{lanes}{'f' if is_float else 'i'}{kind.dtype.bitwidth}"
         self.zeros = ir.Constant(self.vector, [0.0 if is_float else 0] * lanes)
 
-    def load(self, position: Any, mask: Any) -> Any:
+    def load(self, position: ir.Value, mask: ir.Value | None) -> ir.Value:
         """Return the entries from a position on, 0 where the mask leaves them out."""
         place = self._place(position)
         if mask is None:
             return self.builder.load(place, align=self.bytes)
-        return self._call(f"llvm.masked.load.{self.name}.p0", place, mask)
+        return self._read(f"llvm.masked.load.{self.name}.p0", place, mask)
 
-    def entry(self, position: Any) -> Any:
+    def entry(self, position: ir.Value) -> ir.Value:
         """Return one entry."""
         return self.builder.load(self.builder.gep(self.data, [position]))
 
-    def store(self, entries: Any, position: Any, mask: Any) -> None:
-        """Put entries back from a position on, but for those that the mask leaves out."""
+    def store(self, entries: ir.Value, position: ir.Value, mask: ir.Value | None) -> None:
+        """Write entries from a position on, but for those that the mask leaves out."""
         place = self._place(position)
         if mask is None:
             self.builder.store(entries, place, align=self.bytes)
-            return
-        kind = ir.FunctionType(ir.VoidType(), [self.vector, place.type, FLAG, mask.type])
-        name = f"llvm.masked.store.{self.name}.p0"
-        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        align = ir.Constant(FLAG, self.bytes)
-        self.builder.call(function, [entries, place, align, mask])
+        else:
+            arguments = [entries, place, ir.Constant(FLAG, self.bytes), mask]
+            self._call(f"llvm.masked.store.{self.name}.p0", ir.VoidType(), arguments)
 
-    def gather(self, columns: Any, mask: Any) -> Any:
+    def gather(self, columns: ir.Value, mask: ir.Value | None) -> ir.Value:
         """Return the entries in these columns, 0 where the mask leaves them out.
 
         Columns are below 2³¹: as signed numbers of 32 bits the CPU takes them as they are.
@@ -60,20 +65,35 @@ class Operand:
         places = builder.gep(base, [columns], source_etype=self.vector.element)
         if mask is None:
             mask = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
-        return self._call(f"llvm.masked.gather.{self.name}.v{lanes}p0", places, mask)
+        return self._read(f"llvm.masked.gather.{self.name}.v{lanes}p0", places, mask)
 
-    def _place(self, position: Any) -> Any:
+    def hint_rows_behind(self, position: ir.Value) -> None:
+        """Emit hints about the same share of the next rows as this block is of its own row.
+
+        Long work on one row leaves the memory idle, and no CPU foresees when it will read again.
+        """
+        builder = self.builder
+        share = builder.mul(position, ir.Constant(INDEX, ROWS_BEHIND))
+        start = builder.add(self.length, share)
+        for k in range(0, ROWS_BEHIND * self.vector.count, CACHE_LINE // self.bytes):
+            place = builder.gep(self.data, [builder.add(start, ir.Constant(INDEX, k))])
+            emit_hint_at(builder, place, LEVEL_2)
+
+    def _place(self, position: ir.Value) -> ir.Value:
         place = self.builder.gep(self.data, [position])
         return self.builder.bitcast(place, self.vector.as_pointer())
 
-    def _call(self, name: str, places: Any, mask: Any) -> Any:
-        kind = ir.FunctionType(self.vector, [places.type, FLAG, mask.type, self.vector])
+    def _read(self, name: str, places: ir.Value, mask: ir.Value) -> ir.Value:
+        arguments = [places, ir.Constant(FLAG, self.bytes), mask, self.zeros]
+        return self._call(name, self.vector, arguments)
+
+    def _call(self, name: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        align = ir.Constant(FLAG, self.bytes)
-        return self.builder.call(function, [places, align, mask, self.zeros])
+        return self.builder.call(function, arguments)
 
 
-def spread(builder: Any, number: Any, lanes: int) -> Any:
+def spread(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
     """Return a vector with this number in every lane."""
     empty = ir.Constant(ir.VectorType(number.type, lanes), ir.Undefined)
     first = builder.insert_element(empty, number, ir.Constant(FLAG, 0))
@@ -81,77 +101,85 @@ def spread(builder: Any, number: Any, lanes: int) -> Any:
     return builder.shuffle_vector(first, first, everywhere)
 
 
-class LaneLoop:
-    """Combine blocks of `lanes` entries, entry i in lane i mod `lanes`; then the lanes as a tree.
+def cut(builder: ir.IRBuilder, vector: ir.Value, first: int, width: int) -> ir.Value:
+    """Return some lanes of a vector."""
+    lanes = ir.Constant(ir.VectorType(FLAG, width), list(range(first, first + width)))
+    return builder.shuffle_vector(vector, vector, lanes)
 
-    There may be several such sums. LLVM splits the vectors into whatever registers there are: the
-    order does not change.
+
+class LaneLoop:
+    """Combine arrays of one length by blocks: entry i in lane i mod `lanes`, the lanes as a tree.
+
+    There may be several such sums. LLVM splits the vectors into the registers that the CPU has;
+    that does not change the order of additions.
     """
 
     lanes = 8
     n_sums = 1
     stride = 1  # blocks a step: more are faster from memory, slower for short rows
-    nothing: Any = 0.0
+    nothing: float = 0.0
 
-    def __init__(self, context: Any, builder: Any, length: Any, wide: Any) -> None:
-        self.builder = builder
-        self.length = length
-        self.vector = ir.VectorType(context.get_value_type(wide), self.lanes)
+    def __init__(
+        self, site: Site, kinds: Sequence[types.Array], arrays: Sequence[ir.Value], wide: types.Type
+    ) -> None:
+        self.site = site
+        self.builder = site.builder
+        pairs = zip(kinds, arrays, strict=True)
+        self.operands = [Operand(site, kind, array, self.lanes) for kind, array in pairs]
+        self.length = self.operands[0].length
+        self.vector = ir.VectorType(site.context.get_value_type(wide), self.lanes)
 
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
         """Return each sum's block at a position; lanes that the mask leaves out are `nothing`."""
-        raise NotImplementedError  # every kind of operand has its own
+        raise NotImplementedError  # every loop has its own
 
-    def combine(self, running: Any, block: Any) -> Any:
+    def combine(self, running: ir.Value, block: ir.Value) -> ir.Value:
         return self.builder.fadd(running, block)
 
-    def widen(self, loaded: Any) -> Any:
-        """Return a block, or one entry of it, as the sums are."""
+    def widen(self, loaded: ir.Value) -> ir.Value:
+        """Return a block, or one entry of it, in the precision of the sums."""
         one = not isinstance(loaded.type, ir.VectorType)
         kind = self.vector.element if one else self.vector
         return loaded if loaded.type == kind else self.builder.fpext(loaded, kind)
 
-    def emit(self) -> list[Any]:
+    def emit(self) -> list[ir.Value]:
         """Emit the loop; return the sums."""
-        builder, n = self.builder, self.length
+        builder = self.builder
         start = ir.Constant(self.vector, [self.nothing] * self.lanes)
         running = [cgutils.alloca_once_value(builder, start) for _ in range(self.n_sums)]
-        main: Any = ir.Constant(INDEX, 0)
+        main = ir.Constant(INDEX, 0)
         for stride in dict.fromkeys((self.stride, 1)):
             main = self.steps(running, main, stride)
-        with builder.if_then(builder.icmp_unsigned("!=", main, n)):
+        with builder.if_then(builder.icmp_unsigned("!=", main, self.length)):
             self._take(running, main, self._rest(main))
         return [self._tree(builder.load(each)) for each in running]
 
-    def steps(self, running: list[Any], start: Any, stride: int) -> Any:
+    def steps(self, running: list[ir.Value], start: ir.Value, stride: int) -> ir.Value:
         """Take all whole steps of so many blocks; return where they end."""
         step = stride * self.lanes
-        stop = self.end_of_steps(step)
 
-        def take(position: Any) -> None:
+        def take(position: ir.Value) -> None:
             for offset in range(0, step, self.lanes):
                 at = self.builder.add(position, ir.Constant(INDEX, offset))
                 self._take(running, at, None)
 
-        self.loop(start, stop, step, take)
-        return stop
+        return self.loop(start, step, take)
 
-    def end_of_steps(self, step: int) -> Any:
-        """Return where the last whole step ends; steps are powers of two."""
-        return self.builder.and_(self.length, ir.Constant(INDEX, -step))
-
-    def _take(self, running: list[Any], position: Any, mask: Any) -> None:
+    def _take(self, running: list[ir.Value], position: ir.Value, mask: ir.Value | None) -> None:
         for each, block in zip(running, self.blocks(position, mask), strict=True):
             self.builder.store(self.combine(self.builder.load(each), block), each)
 
-    def loop(self, start: Any, stop: Any, step: int, body: Any) -> None:
-        """Step through the row; LLVM shall not unroll: a short row would be all remainders."""
+    def loop(self, start: ir.Value, step: int, body: Callable[[ir.Value], None]) -> ir.Value:
+        """Take all whole steps, a power of two each, from `start` on; return where they end.
+
+        LLVM shall not unroll this loop: a short row would be all remainders.
+        """
         builder, module = self.builder, self.builder.module
+        stop = builder.and_(self.length, ir.Constant(INDEX, -step))
         position = cgutils.alloca_once(builder, INDEX)
         builder.store(start, position)
-        test, block, end = (
-            builder.append_basic_block(f"lanes.{n}") for n in ("test", "body", "end")
-        )
+        names = "lanes.test", "lanes.body", "lanes.end"
+        test, block, end = (builder.append_basic_block(name) for name in names)
         builder.branch(test)
         builder.position_at_end(test)
         i = builder.load(position)
@@ -165,14 +193,15 @@ class LaneLoop:
         loop.operands = (loop, rolled)  # loop metadata names itself first
         back.set_metadata("llvm.loop", loop)
         builder.position_at_end(end)
+        return stop
 
-    def _rest(self, position: Any) -> Any:
+    def _rest(self, position: ir.Value) -> ir.Value:
         """Return the mask of the entries that are left."""
         left = self.builder.sub(self.length, position)
         numbers = ir.Constant(ir.VectorType(INDEX, self.lanes), list(range(self.lanes)))
         return self.builder.icmp_unsigned("<", numbers, spread(self.builder, left, self.lanes))
 
-    def _tree(self, running: Any) -> Any:
+    def _tree(self, running: ir.Value) -> ir.Value:
         builder, width = self.builder, self.lanes
         while width > 1:
             width //= 2
@@ -181,58 +210,40 @@ class LaneLoop:
         return builder.extract_element(running, ir.Constant(FLAG, 0))
 
 
-class OverArrays(LaneLoop):
-    """A loop over arrays of one length."""
-
-    def __init__(self, context: Any, builder: Any, kinds: Any, arrays: Any, wide: Any) -> None:
-        self.operands = [
-            Operand(context, builder, kind, array, self.lanes)
-            for kind, array in zip(kinds, arrays, strict=True)
-        ]
-        super().__init__(context, builder, self.operands[0].length, wide)
-
-
-def cut(builder: Any, vector: Any, first: int, width: int) -> Any:
-    """Return some lanes of a vector."""
-    lanes = ir.Constant(ir.VectorType(FLAG, width), list(range(first, first + width)))
-    return builder.shuffle_vector(vector, vector, lanes)
+Arithmetic: TypeAlias = Callable[[ir.Value, ir.Value], ir.Value]
+Entries: TypeAlias = "Lanes | ir.Value | float"
 
 
 class Lanes:
     """A vector of doubles; a number on the other side of an operator stands for all lanes."""
 
-    def __init__(self, builder: Any, value: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder, value: ir.Value) -> None:
         self.builder = builder
         self.value = value
         self.count = value.type.count
 
-    def __add__(self, other: Any) -> "Lanes":
+    def __add__(self, other: "Entries") -> "Lanes":
         return self._with(self.builder.fadd, self, other)
 
-    def __radd__(self, other: Any) -> "Lanes":
+    def __radd__(self, other: float) -> "Lanes":
         return self._with(self.builder.fadd, other, self)
 
-    def __sub__(self, other: Any) -> "Lanes":
+    def __sub__(self, other: "Entries") -> "Lanes":
         return self._with(self.builder.fsub, self, other)
 
-    def __mul__(self, other: Any) -> "Lanes":
+    def __mul__(self, other: "Entries") -> "Lanes":
         return self._with(self.builder.fmul, self, other)
-
-    def __rmul__(self, other: Any) -> "Lanes":
-        return self._with(self.builder.fmul, other, self)
-
-    def __truediv__(self, other: Any) -> "Lanes":
-        return self._with(self.builder.fdiv, self, other)
 
     def at_most(self, bound: float) -> "Lanes":
         """Return the bound where a lane is above it."""
         return self._unless(">", bound)
 
     def at_least(self, bound: float) -> "Lanes":
+        """Return the bound where a lane is below it."""
         return self._unless("<", bound)
 
-    def any_nonzero(self) -> Any:
-        """Tell whether a lane is not 0; NaN is not."""
+    def any_nonzero(self) -> ir.Value:
+        """Tell whether a lane is not 0; NaN is not 0 either."""
         differs = self.builder.fcmp_unordered("!=", self.value, self._spread(0.0))
         flags = ir.IntType(self.count)
         mask = self.builder.bitcast(differs, flags)
@@ -243,23 +254,23 @@ class Lanes:
         return self._shifted(self.builder.add, rounded)
 
     def lowered(self, rounded: "Lanes") -> "Lanes":
-        """Return the quotient by 2ᵏ."""
+        """Return the quotient by 2ᵏ where the last bits of `rounded` are k."""
         return self._shifted(self.builder.sub, rounded)
 
-    def _shifted(self, operation: Any, rounded: "Lanes") -> "Lanes":
+    def _shifted(self, operation: Arithmetic, rounded: "Lanes") -> "Lanes":
         kind = ir.VectorType(INDEX, self.count)
         own, exponent = (self.builder.bitcast(each.value, kind) for each in (self, rounded))
         exponent = self.builder.shl(exponent, ir.Constant(kind, [52] * self.count))
         return Lanes(self.builder, self.builder.bitcast(operation(own, exponent), self.value.type))
 
-    def _with(self, operation: Any, left: Any, right: Any) -> "Lanes":
+    def _with(self, operation: Arithmetic, left: "Entries", right: "Entries") -> "Lanes":
         return Lanes(self.builder, operation(self._spread(left), self._spread(right)))
 
     def _unless(self, comparison: str, bound: float) -> "Lanes":
         beyond = self.builder.fcmp_ordered(comparison, self.value, self._spread(bound))
         return Lanes(self.builder, self.builder.select(beyond, self._spread(bound), self.value))
 
-    def _spread(self, number: Any) -> Any:
+    def _spread(self, number: "Entries") -> ir.Value:
         if isinstance(number, Lanes):
             return number.value
         if isinstance(number, float):

@@ -1,19 +1,20 @@
 """Arrays as Python hands them over, looked at from inside a kernel.
 
 Numba unboxes an array by copying its fields, and does not look at its dtype. A `RawArray` stays
-the pointer it was: the kernel itself sees whether it is an array that it can read, and no Python
-code has to. NumPy's fields lie where its C header says, which is part of its binary interface. The
-reference that a caller holds keeps the array alive while the kernel runs.
+the pointer that it was. The kernel itself sees whether the pointer leads to an array that it can
+read, so no Python code has to. NumPy's fields lie where its C header says, which is part of its
+binary interface. The caller holds a reference, so the array lives while the kernel runs.
 """
 
+from collections.abc import Callable
 from struct import calcsize, pack
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import cgutils, types
+from llvmlite import ir
+from numba import types
 from numba.extending import (
     NativeValue,
-    intrinsic,
     lower_builtin,
     models,
     overload,
@@ -21,9 +22,10 @@ from numba.extending import (
     type_callable,
     unbox,
 )
-from numba.np.arrayobj import populate_array
 
 from selectron.arrays import Vector
+from selectron.compiler.emitting import Emission, Site, array_at, compiled_form_of
+from selectron.compiler.numba_internals import BaseContext, Signature, UnboxContext, cgutils
 from selectron.compiler.verbs import INLINE
 
 WORD = calcsize("P")
@@ -33,7 +35,7 @@ DATA, NDIM, SHAPE, STRIDES, DTYPE = (HEADER + k * WORD for k in (0, 1, 2, 3, 5))
 BRAND = HEADER + WORD  # in a dtype: its kind, character and byte order, some flags, its number
 
 
-class RawArray(types.Type):
+class RawArray(types.Type):  # type: ignore[misc]
     """A Python object, by its address: an array if it `fits`."""
 
 
@@ -42,25 +44,25 @@ register_model(RawArray)(models.OpaqueModel)
 
 
 @unbox(RawArray)
-def _unbox_raw_array(kind: Any, raw: Any, c: Any) -> NativeValue:
+def _unbox_raw_array(kind: RawArray, raw: ir.Value, c: UnboxContext) -> NativeValue:
     return NativeValue(raw)
 
 
 class ArrayLayout(NamedTuple):
-    """What an array must be to be read."""
+    """What an array must be so that a kernel can read it."""
 
     kind: int  # the address of its class: no subclass
-    brand: int  # of its dtype: there may be several that are equal
-    like: Vector  # an empty one
+    brand: int  # of its dtype: several dtypes may be equal
+    like: Vector  # an empty array of this kind
 
 
-def array_layout(dtype: Any) -> ArrayLayout:
+def array_layout(dtype: np.dtype[Any]) -> ArrayLayout:
     like = np.empty(0, dtype)
     like.flags.writeable = False
     return ArrayLayout(id(np.ndarray), brand(dtype), like)
 
 
-def brand(dtype: Any) -> int:
+def brand(dtype: np.dtype[Any]) -> int:
     """Return the word in which NumPy keeps what tells one dtype from another."""
     return _as_word(f"{dtype.kind}{dtype.char}{dtype.byteorder}".encode(), dtype.num)
 
@@ -73,7 +75,7 @@ TELLING = _as_word(b"\xff" * 3, -1)  # all of the word but its flags
 
 
 def fits(raw: Any, layout: ArrayLayout) -> bool:
-    """Tell whether it is a plain vector of the right dtype, contiguous and aligned."""
+    """Tell whether an object is a plain vector of the right dtype, contiguous and aligned."""
     return bool(
         id(type(raw)) == layout.kind
         and brand(raw.dtype) == layout.brand
@@ -89,7 +91,7 @@ def vector(raw: Any, layout: ArrayLayout) -> Any:
 
 
 @overload(fits, strict=False, jit_options=INLINE)
-def _compiled_fits(raw: Any, layout: Any) -> Any:
+def _compiled_fits(raw: RawArray, layout: types.BaseTuple) -> Callable[..., bool]:
     size = layout.types[-1].dtype.bitwidth // 8
 
     def look(raw, layout):  # type: ignore[no-untyped-def]
@@ -105,44 +107,55 @@ def _compiled_fits(raw: Any, layout: Any) -> Any:
     return look
 
 
+# An inlined body may not return an array that it was not given, so `vector` is lowered directly.
 @type_callable(vector)
-def _type_of_vector(context: Any) -> Any:
+def _type_of_vector(context: object) -> Callable[..., types.Array]:
     return lambda raw, layout: layout.types[-1]
 
 
-@lower_builtin(vector, RawArray, types.BaseTuple)  # type: ignore[attr-defined]
-def _compiled_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    def pointer(place: Any, offset: int) -> Any:
-        start = builder.gep(place, [cgutils.intp_t(offset)])
+@lower_builtin(vector, RawArray, types.BaseTuple)
+def _emit_vector(
+    context: BaseContext, builder: ir.IRBuilder, call: Signature, args: list[ir.Value]
+) -> ir.Value:
+    def pointer(offset: int) -> ir.Value:
+        start = builder.gep(args[0], [cgutils.intp_t(offset)])
         return builder.load(builder.bitcast(start, cgutils.voidptr_t.as_pointer()))
 
-    kind = signature.return_type
-    array = context.make_array(kind)(context, builder)
-    data = builder.bitcast(pointer(args[0], DATA), array.data.type)
-    shape = builder.bitcast(pointer(args[0], SHAPE), cgutils.intp_t.as_pointer())
-    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    populate_array(array, data, [builder.load(shape)], [cgutils.intp_t(size)], size, None)
-    return array._getvalue()
+    length = builder.load(builder.bitcast(pointer(SHAPE), cgutils.intp_t.as_pointer()))
+    stride = cgutils.intp_t(call.return_type.dtype.bitwidth // 8)
+    return array_at(Site(context, builder), call.return_type, pointer(DATA), [length], [stride])
 
 
-@intrinsic
-def _address(typing_context: Any, raw: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ptrtoint(args[0], cgutils.intp_t)
-
-    return types.intp(raw), generate
+def _address(raw: Any) -> int:
+    """Return the address of an object."""
 
 
-@intrinsic
-def _word(typing_context: Any, place: Any) -> Any:
-    return types.intp(types.intp), _load
+def _word(place: int) -> int:
+    """Return the word at an address."""
 
 
-@intrinsic
-def _int(typing_context: Any, place: Any) -> Any:
-    return types.intc(types.intp), _load
+def _int(place: int) -> int:
+    """Return the C int at an address."""
 
 
-def _load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    pointer = context.get_value_type(signature.return_type).as_pointer()
-    return builder.load(builder.inttoptr(args[0], pointer))
+@compiled_form_of(_address)
+def _emit_address(raw: RawArray) -> Emission:
+    return types.intp, lambda site, place: site.builder.ptrtoint(place, cgutils.intp_t)
+
+
+@compiled_form_of(_word)
+def _emit_word(place: types.Integer) -> Emission:
+    return _loaded(types.intp)
+
+
+@compiled_form_of(_int)
+def _emit_int(place: types.Integer) -> Emission:
+    return _loaded(types.intc)
+
+
+def _loaded(kind: types.Integer) -> Emission:
+    def generate(site: Site, place: ir.Value) -> ir.Value:
+        pointer = site.context.get_value_type(kind).as_pointer()
+        return site.builder.load(site.builder.inttoptr(place, pointer))
+
+    return kind, generate

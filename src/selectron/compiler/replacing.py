@@ -1,32 +1,36 @@
 """`state._replace(n=...)` in compiled code, as in plain Python.
 
-Numba knows the fields of a NamedTuple but not this method. A new value takes the type of the field
-it replaces, so that a state never changes its type.
+Numba knows the fields of a NamedTuple but not this method. Here a new value takes the type of the
+field that it replaces, so that a state never changes its type.
 """
 
-from inspect import Parameter, Signature
-from typing import Any
+from inspect import Parameter
+from inspect import Signature as PythonSignature
 
-from numba.core import types
-from numba.core.imputils import impl_ret_borrowed
-from numba.core.typing.templates import (
+from llvmlite import ir
+from numba import types
+from numba.extending import lower_builtin
+
+from selectron.compiler.numba_internals import (
     AbstractTemplate,
     AttributeTemplate,
+    BaseContext,
+    Signature,
+    impl_ret_borrowed,
     infer_getattr,
     signature,
 )
-from numba.extending import lower_builtin
 
 NAME = "NamedTuple._replace"
-KEPT = types.Omitted(None)  # type: ignore[attr-defined]
+KEPT = types.Omitted(None)
 
 
 class Replacement(AbstractTemplate):  # type: ignore[misc]
-    """The call: every field may be given, by its name."""
+    """Type the call: a field is given by its name, or kept."""
 
     key = NAME
 
-    def generic(self, args: Any, kws: dict[str, Any]) -> Any:
+    def generic(self, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Signature | None:
         state = self.this
         if args or not set(kws) <= set(state.fields):
             return None
@@ -36,27 +40,21 @@ class Replacement(AbstractTemplate):  # type: ignore[misc]
             Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in state.fields
         ]
         call = signature(state, *kinds, recvr=state)
-        return call.replace(pysig=Signature(parameters))
+        return call.replace(pysig=PythonSignature(parameters))
 
 
+@infer_getattr
 class _Replaceable(AttributeTemplate):  # type: ignore[misc]
-    def resolve__replace(self, state: Any) -> Any:
+    key = types.BaseNamedTuple
+
+    def resolve__replace(self, state: types.BaseNamedTuple) -> types.BoundFunction:
         return types.BoundFunction(Replacement, state)
 
 
-@infer_getattr
-class _OfSeveralTypes(_Replaceable):
-    key = types.NamedTuple  # type: ignore[attr-defined]
-
-
-@infer_getattr
-class _OfOneType(_Replaceable):
-    key = types.NamedUniTuple  # type: ignore[attr-defined]
-
-
-@lower_builtin(NAME, types.NamedTuple, types.VarArg(types.Any))  # type: ignore[attr-defined]
-@lower_builtin(NAME, types.NamedUniTuple, types.VarArg(types.Any))  # type: ignore[attr-defined]
-def _replaced(context: Any, builder: Any, call: Any, args: Any) -> Any:
+@lower_builtin(NAME, types.BaseNamedTuple, types.VarArg(types.Any))
+def _replaced(
+    context: BaseContext, builder: ir.IRBuilder, call: Signature, args: list[ir.Value]
+) -> ir.Value:
     state, *values = args
     for k, (kind, value) in enumerate(zip(call.args[1:], values, strict=True)):
         if kind != KEPT:

@@ -1,57 +1,56 @@
 """States: NamedTuples of arrays, numbers and other states, and their numbers in a vector.
 
-Arrays of a state change in place; its numbers do not, and handing a fresh tuple back from compiled
-code costs a microsecond. So a kernel reads the numbers from a vector when it begins (`unpack`) and
-writes them there when it ends (`pack`): the tuple that Python holds never moves.
+The arrays of a state change in place. Its numbers cannot, and a fresh tuple from compiled code
+costs a microsecond. So a kernel reads the numbers from a vector when it begins (`unpack`) and
+writes them back when it ends (`pack`). The tuple that Python holds stays the same.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, overload
+from numba import types
 from numpy.typing import NDArray
 
 from selectron.arrays import Vector
-from selectron.compiler.verbs import INLINE
+from selectron.compiler.emitting import Cursor, Emission, Site, compiled_form_of
+from selectron.compiler.numba_internals import impl_ret_borrowed
+
+State: TypeAlias = tuple[Any, ...]
+Same = TypeVar("Same", bound=State)
+Change: TypeAlias = Callable[[Any], Any]
 
 
-def numbers_of(state: NamedTuple) -> list[float]:
+def leaves(state: State) -> Iterator[Any]:
+    """Yield the arrays and the numbers of a state, depth first."""
+    for field in state:
+        if isinstance(field, tuple):
+            yield from leaves(field)
+        else:
+            yield field
+
+
+def numbers_of(state: State) -> list[float]:
     """List the numbers of a state, depth first."""
-    listed: list[float] = []
-    for field in state:
-        if isinstance(field, tuple):
-            listed.extend(numbers_of(field))  # type: ignore[arg-type]
-        elif not isinstance(field, np.ndarray):
-            listed.append(float(field))
-    return listed
+    return [float(leaf) for leaf in leaves(state) if not isinstance(leaf, np.ndarray)]
 
 
-def arrays_of(state: Any) -> list[NDArray[Any]]:
+def arrays_of(state: State) -> list[NDArray[Any]]:
     """List the arrays of a state, depth first."""
-    listed: list[NDArray[Any]] = []
-    for field in state:
-        if isinstance(field, tuple):
-            listed.extend(arrays_of(field))
-        elif isinstance(field, np.ndarray):
-            listed.append(field)
-    return listed
+    return [leaf for leaf in leaves(state) if isinstance(leaf, np.ndarray)]
 
 
-def kinds_of(state: Any) -> list[type]:
+def kinds_of(state: State) -> list[type]:
     """List the type of a state and of the states within it: a rule may hold another."""
     within = [kind for field in state if isinstance(field, tuple) for kind in kinds_of(field)]
     return [type(state), *within]
 
 
-def parts_of(state: Any) -> list[Any]:
+def parts_of(state: State) -> list[Any]:
     """List a state and the states within it."""
-    return [
-        state,
-        *(part for field in state if isinstance(field, tuple) for part in parts_of(field)),
-    ]
+    inner = [part for field in state if isinstance(field, tuple) for part in parts_of(field)]
+    return [state, *inner]
 
 
 def number_fields(state: Any, place: str = "") -> list[tuple[str, type]]:
@@ -65,126 +64,95 @@ def number_fields(state: Any, place: str = "") -> list[tuple[str, type]]:
     return listed
 
 
-def own_arrays(state: Any) -> Any:
-    """Return the state with arrays of its own; an array that stands in two fields still does."""
-    return _copied(state, {})
-
-
-def _copied(state: Any, copies: dict[int, NDArray[Any]]) -> Any:
+def _changed(state: Same, array: Change, number: Change) -> Same:
+    """Return a state with each array and each number changed, depth first."""
     fields = []
     for field in state:
         if isinstance(field, tuple):
-            field = _copied(field, copies)
-        elif isinstance(field, np.ndarray):
-            field = copies.setdefault(id(field), np.array(field))
-        fields.append(field)
+            fields.append(_changed(field, array, number))
+        else:
+            fields.append(array(field) if isinstance(field, np.ndarray) else number(field))
     return type(state)(*fields)
 
 
-def carried(then: Any, now: Any) -> Any:
-    """Return a state in the larger arrays of `now`; another kind of state begins anew."""
+def _unchanged(leaf: Any) -> Any:
+    return leaf
+
+
+def own_arrays(state: Same) -> Same:
+    """Return the state with copies of its arrays; an array in two fields is copied once."""
+    copies: dict[int, NDArray[Any]] = {}
+    return _changed(state, lambda array: copies.setdefault(id(array), np.array(array)), _unchanged)
+
+
+def carried(then: State, now: Same) -> Same:
+    """Return the state of `then` in the larger arrays of `now`.
+
+    Where the two are of different types, the state of `now` begins anew.
+    """
     if type(then) is not type(now):
         return now
     fields = []
     for old, new in zip(then, now, strict=True):
-        if isinstance(old, tuple):
-            fields.append(carried(old, new))
-        elif isinstance(old, np.ndarray):
+        if isinstance(old, np.ndarray):
             new[tuple(slice(length) for length in old.shape)] = old
             fields.append(new)
         else:
-            fields.append(old)
+            fields.append(carried(old, new) if isinstance(old, tuple) else old)
     return type(now)(*fields)
 
 
-def unpack(state: Any, numbers: Vector) -> Any:
+def unpack(state: Same, numbers: Vector) -> Same:
     """Return the state with its numbers read from the vector."""
-    return _rebuild(state, iter(numbers.tolist()))
+    given = iter(numbers.tolist())
+    return _changed(state, _unchanged, lambda number: type(number)(next(given)))
 
 
-def pack(state: Any, numbers: Vector) -> None:
+def pack(state: State, numbers: Vector) -> None:
     """Write the numbers of the state into the vector."""
     numbers[:] = numbers_of(state)
 
 
-def _rebuild(state: Any, numbers: Any) -> Any:
-    fields = []
-    for field in state:
-        if isinstance(field, tuple):
-            fields.append(_rebuild(field, numbers))
-        elif isinstance(field, np.ndarray):
-            fields.append(field)
-        else:
-            fields.append(type(field)(next(numbers)))
-    return type(state)(*fields)
+@compiled_form_of(unpack)
+def _emit_unpack(state: types.BaseTuple, numbers: types.Array) -> Emission:
+    def generate(site: Site, old: ir.Value, vector: ir.Value) -> ir.Value:
+        slots = _slots(site, numbers, vector)
+
+        def read(kind: types.Type, number: ir.Value) -> ir.Value:
+            return site.context.cast(site.builder, slots.load(), types.float64, kind)
+
+        return impl_ret_borrowed(*site, state, _each_number(site, state, old, read))
+
+    return state, generate
 
 
-@overload(unpack, strict=False, jit_options=INLINE)
-def _compiled_unpack(state: Any, numbers: Any) -> Any:
-    return lambda state, numbers: _emit_unpack(state, numbers)
+@compiled_form_of(pack)
+def _emit_pack(state: types.BaseTuple, numbers: types.Array) -> Emission:
+    def generate(site: Site, value: ir.Value, vector: ir.Value) -> ir.Value:
+        slots = _slots(site, numbers, vector)
+
+        def write(kind: types.Type, number: ir.Value) -> ir.Value:
+            slots.store(site.context.cast(site.builder, number, kind, types.float64))
+            return number
+
+        _each_number(site, state, value, write)
+        return site.context.get_dummy_value()
+
+    return types.void, generate
 
 
-@overload(pack, strict=False, jit_options=INLINE)
-def _compiled_pack(state: Any, numbers: Any) -> Any:
-    return lambda state, numbers: _emit_pack(state, numbers)
+def _slots(site: Site, kind: types.Array, vector: ir.Value) -> Cursor:
+    return Cursor(site, site.context.make_array(kind)(*site, vector).data)
 
 
-@intrinsic
-def _emit_unpack(typing_context: Any, state: Any, numbers: types.Array) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        slots = _Slots(context, builder, numbers, args[1])
-
-        def rebuild(kind: Any, value: Any) -> Any:
-            for k, field in enumerate(kind.types):
-                old = builder.extract_value(value, k)
-                if isinstance(field, types.BaseTuple):  # type: ignore[attr-defined]
-                    new = rebuild(field, old)
-                elif isinstance(field, types.Array):
-                    new = old
-                else:
-                    new = context.cast(builder, slots.load(), types.float64, field)
-                value = builder.insert_value(value, new, k)
-            return value
-
-        return impl_ret_borrowed(context, builder, state, rebuild(state, args[0]))
-
-    return state(state, numbers), generate
-
-
-@intrinsic
-def _emit_pack(typing_context: Any, state: Any, numbers: types.Array) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        slots = _Slots(context, builder, numbers, args[1])
-
-        def store(kind: Any, value: Any) -> None:
-            for k, field in enumerate(kind.types):
-                item = builder.extract_value(value, k)
-                if isinstance(field, types.BaseTuple):  # type: ignore[attr-defined]
-                    store(field, item)
-                elif not isinstance(field, types.Array):
-                    slots.store(context.cast(builder, item, field, types.float64))
-
-        store(state, args[0])
-        return context.get_dummy_value()
-
-    return types.void(state, numbers), generate
-
-
-class _Slots:
-    """Walk along the vector, one number after the other."""
-
-    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
-        self.builder = builder
-        self.data = context.make_array(kind)(context, builder, value).data
-        self.position = 0
-
-    def _next(self) -> Any:
-        pointer = self.builder.gep(self.data, [ir.Constant(ir.IntType(64), self.position)])
-        self.position += 1
-        return pointer
-
-    def load(self) -> Any:
-        return self.builder.load(self._next())
-
-    def store(self, value: Any) -> None:
-        self.builder.store(value, self._next())
+def _each_number(
+    site: Site, kind: types.BaseTuple, state: ir.Value, change: Callable[..., ir.Value]
+) -> ir.Value:
+    """Emit a state with each of its numbers changed, depth first."""
+    for k, field in enumerate(kind.types):
+        if not isinstance(field, types.Array):
+            old = site.builder.extract_value(state, k)
+            within = isinstance(field, types.BaseTuple)
+            new = _each_number(site, field, old, change) if within else change(field, old)
+            state = site.builder.insert_value(state, new, k)
+    return state

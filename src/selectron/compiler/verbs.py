@@ -1,8 +1,8 @@
 """Verbs: one function, one plain body per type of rule, in Python and in compiled code.
 
-A body may call verbs, helpers, NumPy and math. Numba keys its cache on the kernel's own file, so
-it would go on running a body that was edited elsewhere; `digest` puts all code that a kernel is
-made of into the key.
+A body may call verbs, helpers, NumPy and math. Numba keys its cache on the file of the kernel, so
+it would go on running a body that was edited in another file. `digest` therefore puts all code
+that a kernel is made of into the key.
 """
 
 import sys
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numba import config, njit
+from numba import config, njit, types
 from numba.extending import overload, register_jitable
 
 from selectron.compiler.inlining import Ingredient
@@ -21,10 +21,11 @@ from selectron.compiler.replacing import Replacement
 
 __all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "kernel"]
 
-Body = TypeVar("Body", bound=Callable[..., Any])
+Function: TypeAlias = Callable[..., Any]
+Body = TypeVar("Body", bound=Function)
 
-# Bodies are inlined into the kernel, and nothing in them allocates: counting references to rows and
-# states would cost more than the arithmetic on a short row. Nobody calls them from C.
+# Bodies are inlined into the kernel, and nothing in them allocates. Counting references to rows and
+# states would cost more than the arithmetic on a short row (`_nrt`). Nobody calls them from C.
 INLINE = {
     "error_model": "numpy",
     "forceinline": True,
@@ -32,37 +33,39 @@ INLINE = {
     "no_cfunc_wrapper": True,
     "pipeline_class": Ingredient,
 }
-# Kernels share the bodies that were compiled for one of them if all their options are the same.
-# They keep the interpreter's lock: states have room for one row, and a prediction in another thread
-# would write there too.
+# Kernels share compiled bodies if all their options are the same. Kernels keep the interpreter's
+# lock: a state has room for one row, and a prediction in another thread would write there too.
 KERNEL = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 PACKAGE = f"{__name__.partition('.')[0]}."
 VERBS: list["Verb"] = []
-HELPERS: set[Callable[..., Any]] = set()
+HELPERS: set[Function] = set()
 
 
 class Verb:
     """A function that chooses its body by the type of its first argument."""
 
-    def __init__(self, declaration: Callable[..., Any]) -> None:
+    def __init__(self, declaration: Function) -> None:
         update_wrapper(self, declaration)
-        self.bodies: dict[type, Callable[..., Any]] = {}
-        self.default: Callable[..., Any] | None = None
+        self.name = declaration.__name__
+        self.bodies: dict[type, Function] = {}
+        self.default: Function | None = None
         VERBS.append(self)
 
         @overload(self, strict=False, jit_options=INLINE)
-        def choose_body(rule: Any, *args: Any) -> Callable[..., Any] | None:
+        def choose_body(rule: types.Type, *args: types.Type) -> Function | None:
             kind = getattr(rule, "instance_class", None)
             return self.bodies.get(kind, self.default) if kind else None
 
     def __call__(self, rule: Any, *args: Any) -> Any:
         body = self.bodies.get(type(rule), self.default)
         if body is None:
-            raise TypeError(f"{type(rule).__name__} has no {self.__name__}")  # type: ignore[attr-defined]
+            raise TypeError(f"{type(rule).__name__} has no {self.name}")
         return body(rule, *args)
 
     def of(self, *rule_types: type) -> Callable[[Body], Body]:
+        """Give a body to these types of state."""
+
         def register(body: Body) -> Body:
             self.bodies.update(dict.fromkeys(rule_types, body))
             return body
@@ -85,44 +88,45 @@ def helper(function: Body) -> Body:
 def digest(*rule_types: type, kernel: str) -> str:
     """Hash all code that the bodies of these types are made of.
 
-    That is the modules that have them, the kernel's own, all modules of this package that those
-    use, and all others whose helpers they use: constants count as much as bodies.
+    That is the modules of the bodies and of the kernel, all modules of this package that those
+    use, and all other modules whose helpers they use. Constants count as much as bodies.
     """
     return _digest(rule_types, kernel)
 
 
 @cache
 def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
-    bodies = [verb.bodies[t] for t in rule_types for verb in VERBS if t in verb.bodies]
-    waiting = {kernel, *(body.__module__ for body in bodies)}
+    bodies = [(verb, t, verb.bodies[t]) for t in rule_types for verb in VERBS if t in verb.bodies]
+    chosen = sorted((verb.name, t.__qualname__, body.__qualname__) for verb, t, body in bodies)
+    waiting = {kernel, *(body.__module__ for _, _, body in bodies)}
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
         found.add(name)
         waiting |= _used_by(sys.modules[name]) - found
     code = [(name, _loaded(sys.modules[name])) for name in sorted(found)]
-    return sha256(repr(code).encode()).hexdigest()
+    return sha256(repr((chosen, code)).encode()).hexdigest()
 
 
 @cache
-def kernel(loop: Callable[..., Any], bodies: str, nogil: bool = False) -> Callable[..., Any]:
+def kernel(loop: Function, bodies: str, nogil: bool = False) -> Function:
     """Compile a loop for the rules whose code has this digest.
 
-    Each digest has a cache of its own on disk, by the name that the loop goes by there. Numba would
-    list all versions of a loop in one index, with their types: a process that does not have the
-    state of one of them, because its rule was renamed, removed or is somebody else's, could not
-    read the index, and so none of its own. An edited rule has another digest, so it is compiled
-    anew.
+    Each digest has its own cache on disk, because the loop is named after it there. Otherwise
+    Numba would list all versions of a loop in one index, with their types. A process that lacks
+    one of these types, because a rule was renamed, removed or belongs to another package, could
+    not read the index, and so none of its own versions. An edited rule has another digest, so
+    Numba compiles it anew.
     """
     if config.DISABLE_JIT:
         return _quiet(loop)
     own = FunctionType(loop.__code__, loop.__globals__, loop.__name__)
     own.__qualname__ = f"{loop.__qualname__}-{bodies[:32]}"
-    compiled: Callable[..., Any] = njit(nogil=nogil, **KERNEL)(own)
+    compiled: Function = njit(nogil=nogil, **KERNEL)(own)
     return compiled
 
 
-def _quiet(loop: Callable[..., Any]) -> Callable[..., Any]:
+def _quiet(loop: Function) -> Function:
     """Keep plain Python from warning of what compiled code passes over: overflow, 0/0."""
 
     def call(*args: Any) -> Any:
@@ -146,33 +150,34 @@ def _used_by(module: ModuleType) -> set[str]:
     return used & set(sys.modules)
 
 
-def _is_helper(value: Any) -> bool:
+def _is_helper(value: object) -> bool:
     return isinstance(value, FunctionType) and value in HELPERS
 
 
-def _loaded(module: ModuleType) -> list[Any]:
+def _loaded(module: ModuleType) -> list[object]:
     """List the code and the constants of a module as they are in memory.
 
-    Not its file: that may have been edited since it was loaded.
+    The file of the module may have been edited since it was loaded, so it does not count.
     """
-    listed: list[Any] = []
+    listed: list[object] = []
     for name, value in sorted(vars(module).items()):
         if not name.startswith("__"):
             if isinstance(value, int | float | str | tuple | np.generic):
                 listed.append((name, repr(value)))
-            listed += [(name, _fingerprint(f.__code__)) for f in _functions(value, module)]
+            listed += [(name, _fingerprint(code)) for code in _codes(value, module)]
     return listed
 
 
-def _functions(value: Any, module: ModuleType) -> list[Any]:
+def _codes(value: object, module: ModuleType) -> list[CodeType]:
+    """List the code of a function, or of the methods of a class of this module."""
     value = getattr(value, "_defn", value)  # what Numba's intrinsic wraps
     members = [value]
     if isinstance(value, type):
         members = list(vars(value).values()) if value.__module__ == module.__name__ else []
-    return [member for member in members if hasattr(member, "__code__")]
+    return [member.__code__ for member in members if hasattr(member, "__code__")]
 
 
-def _fingerprint(code: CodeType) -> tuple[Any, ...]:
+def _fingerprint(code: CodeType) -> tuple[object, ...]:
     constants = [
         _fingerprint(constant) if isinstance(constant, CodeType) else _stable(constant)
         for constant in code.co_consts
@@ -180,6 +185,6 @@ def _fingerprint(code: CodeType) -> tuple[Any, ...]:
     return code.co_name, code.co_code, tuple(constants), code.co_names
 
 
-def _stable(constant: Any) -> str:
+def _stable(constant: object) -> str:
     # The order of a set differs from process to process.
     return repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic, overload
 
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.lanes import INDEX, spread
+from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.prefetch import CACHE_LINE, LEVEL_1, emit_hint_at
 from selectron.compiler.verbs import INLINE, helper
 from selectron.kernels.fused import fused

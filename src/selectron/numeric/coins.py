@@ -1,7 +1,8 @@
-"""Coins: number t of seed s, computed from (s, t) alone.
+"""Coins: random numbers of which number t of seed s is computed from (s, t) alone.
 
-A counter-based generator (SplitMix64 of the counter) has no state to save: a run that stops after
-t rounds goes on with coin t + 1. Integer arithmetic, so the coins are the same on every machine.
+The generator is SplitMix64 of a counter, so there is no state to save: a run that stops after t
+rounds goes on with coin t + 1. The arithmetic is that of integers, so the coins are the same on
+every machine.
 """
 
 from typing import Any
@@ -39,7 +40,7 @@ def toss(seed: int, start: int, room: Vector) -> Vector:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return what a user passes as random_state as a seed below 2⁶³: given, or fresh."""
+    """Return the seed below 2⁶³ that a user's random_state stands for; None draws a fresh one."""
     if random_state is None:
         return int(np.random.default_rng().integers(2**63))
     if isinstance(random_state, np.random.Generator):

@@ -1,22 +1,19 @@
-"""Exponential, logarithm and square root whose bits do not depend on the machine.
+"""Exponential, logarithm, square root and the normal distribution, with the same bits everywhere.
 
 The C library picks another exp and log for every kind of processor, and they differ in the last
-bit. These are made of + - * / and bit operations only, in a fixed order and without a branch, so
-that they give the same bits in Python and compiled, on every IEEE machine, and vectorise in loops.
+bit. The functions here are made of + - * / and bit operations only, in a fixed order. So they give
+the same bits in Python and compiled, on every IEEE machine. Exponential and logarithm have no
+branch, so that loops over them vectorise.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba import types
 
-from selectron.compiler.verbs import INLINE, helper
-
-Body = TypeVar("Body", bound=Callable[..., Any])
+from selectron.compiler.emitting import Emission, Site, compiled_form_of
+from selectron.compiler.verbs import helper
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01  # 33 bits of log 2: its product with an exponent is exact
@@ -28,32 +25,21 @@ LARGEST, SMALLEST = 709.782712893384, -745.1332191019412  # beyond: infinity, ze
 ROOT_HALF_BITS = 4604544271217802189  # of √½, where the mantissas of `logarithm` begin
 EXPONENT_BITS = -4503599627370496  # sign and exponent: all but the last 52 bits
 LEAST_NORMAL, TWO_54 = 2.2250738585072014e-308, 18014398509481984.0
+PER_ROOT_TWO_PI = 0.3989422804014327
+TAIL = 3.0  # beyond, the continued fraction of the normal tail converges faster than the series
+SERIES_TERMS, FRACTION_TERMS = 45, 60
 
 
-def jitable(body: Body) -> Body:
-    """Let compiled code call this function, inlined; there, 1 / 0 is infinity, as in numpy.
-
-    Without reference counts (`_nrt`): counting costs more than a short loop. So no arrays are made.
-    """
-    register_jitable(**INLINE)(body)
-    return body
+jitable = helper  # the name for functions that loops outside the rules call too
 
 
 @helper
 def taylor_tail(r: float) -> float:
     """Return (eʳ - 1 - r)/r² for |r| ≤ ½ log 2, by Taylor's series."""
-    series = 1.0 / 6227020800.0
-    series = series * r + 1.0 / 479001600.0
-    series = series * r + 1.0 / 39916800.0
-    series = series * r + 1.0 / 3628800.0
-    series = series * r + 1.0 / 362880.0
-    series = series * r + 1.0 / 40320.0
-    series = series * r + 1.0 / 5040.0
-    series = series * r + 1.0 / 720.0
-    series = series * r + 1.0 / 120.0
-    series = series * r + 1.0 / 24.0
-    series = series * r + 1.0 / 6.0
-    return series * r + 0.5
+    high = (1.0 / 6227020800.0 * r + 1.0 / 479001600.0) * r + 1.0 / 39916800.0
+    high = ((high * r + 1.0 / 3628800.0) * r + 1.0 / 362880.0) * r + 1.0 / 40320.0
+    low = ((high * r + 1.0 / 5040.0) * r + 1.0 / 720.0) * r + 1.0 / 120.0
+    return ((low * r + 1.0 / 24.0) * r + 1.0 / 6.0) * r + 0.5
 
 
 @helper
@@ -85,7 +71,7 @@ def exponential(x: float) -> float:
 def even_tail(square: float, fourth: float) -> float:
     """Return (cosh r - 1)/r² for |r| ≤ ½ log 2 from r² and r⁴, by Taylor's series.
 
-    Its terms are taken in pairs, so that no step waits for many others.
+    The function adds the terms in pairs, so that no step waits for many others.
     """
     first = 0.5 + square * (1.0 / 24.0)
     second = 1.0 / 720.0 + square * (1.0 / 40320.0)
@@ -95,7 +81,7 @@ def even_tail(square: float, fourth: float) -> float:
 
 @helper
 def odd_tail(square: float, fourth: float) -> float:
-    """Return (sinh r - r)/r³ for |r| ≤ ½ log 2, in the same way."""
+    """Return (sinh r - r)/r³ for |r| ≤ ½ log 2 from r² and r⁴, as `even_tail` does."""
     first = 1.0 / 6.0 + square * (1.0 / 120.0)
     second = 1.0 / 5040.0 + square * (1.0 / 362880.0)
     third = 1.0 / 39916800.0 + square * (1.0 / 6227020800.0)
@@ -104,9 +90,9 @@ def odd_tail(square: float, fourth: float) -> float:
 
 @helper
 def opposite_exponentials(x: float) -> tuple[float, float]:
-    """Return eˣ and e⁻ˣ within 1 ulp for |x| ≤ 500, and those of ±500 beyond.
+    """Return eˣ and e⁻ˣ within 1 ulp for |x| ≤ 500; beyond, those of ±500.
 
-    Their series are the sum and the difference of cosh and sinh: two cost little more than one.
+    They are the sum and the difference of cosh and sinh, so two cost little more than one.
 
     Examples
     --------
@@ -148,17 +134,9 @@ def logarithm(x: float) -> float:
     k = np.float64((exponent >> 52) - (54 if tiny else 0))
     s = f / (2.0 + f)
     z = s * s
-    series = 2.0 / 23.0
-    series = series * z + 2.0 / 21.0
-    series = series * z + 2.0 / 19.0
-    series = series * z + 2.0 / 17.0
-    series = series * z + 2.0 / 15.0
-    series = series * z + 2.0 / 13.0
-    series = series * z + 2.0 / 11.0
-    series = series * z + 2.0 / 9.0
-    series = series * z + 2.0 / 7.0
-    series = series * z + 2.0 / 5.0
-    series = series * z + 2.0 / 3.0
+    series = ((2.0 / 23.0 * z + 2.0 / 21.0) * z + 2.0 / 19.0) * z + 2.0 / 17.0
+    series = (((series * z + 2.0 / 15.0) * z + 2.0 / 13.0) * z + 2.0 / 11.0) * z + 2.0 / 9.0
+    series = ((series * z + 2.0 / 7.0) * z + 2.0 / 5.0) * z + 2.0 / 3.0
     half_square = 0.5 * f * f
     tail = s * (half_square + z * series) + k * LN2_LOW
     inside = k * LN2_HIGH - ((half_square - tail) - f)
@@ -168,22 +146,68 @@ def logarithm(x: float) -> float:
 def sqrt(x: float) -> float:
     """Return √x for x >= 0, without a side effect.
 
-    Numba calls the C library's sqrt, which may set errno: the compiler then computes it in every
-    round, also where nobody looks at it. The instruction itself is exact on every IEEE machine.
+    Numba would call the C library's sqrt, which may set errno. The compiler would then compute it
+    in every round, also where nobody uses it. The instruction itself is exact on every IEEE
+    machine.
     """
     return math.sqrt(x)
 
 
-@overload(sqrt, strict=False, jit_options=INLINE)
-def _compiled_sqrt(x: Any) -> Any:
-    return lambda x: _emit_sqrt(x)
+@compiled_form_of(sqrt)
+def _emit_sqrt(x: types.Type) -> Emission:
+    def generate(site: Site, value: ir.Value) -> ir.Value:
+        wide = site.context.cast(site.builder, value, x, types.float64)
+        instruction = site.builder.module.declare_intrinsic("llvm.sqrt", [ir.DoubleType()])
+        return site.builder.call(instruction, [wide])
+
+    return types.float64, generate
 
 
-@intrinsic
-def _emit_sqrt(typing_context: Any, x: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = context.cast(builder, args[0], x, types.float64)
-        instruction = builder.module.declare_intrinsic("llvm.sqrt", [ir.DoubleType()])
-        return builder.call(instruction, [wide])
+@helper
+def normal_density(z: float) -> float:
+    """Return φ(z).
 
-    return types.float64(x), generate
+    Examples
+    --------
+    >>> print(f"{normal_density(1.0):.6f}")
+    0.241971
+    """
+    return PER_ROOT_TWO_PI * exponential(-0.5 * z * z)
+
+
+@helper
+def normal_distribution(z: float) -> float:
+    """Return Φ(z), to 13 digits in either tail.
+
+    Examples
+    --------
+    >>> print(f"{normal_distribution(1.0):.6f} {normal_distribution(-10.0):.6e}")
+    0.841345 7.619853e-24
+    """
+    size = abs(z)
+    density = normal_density(size)
+    if size > TAIL:
+        beyond = density / _mills_fraction(size)
+        return beyond if z < 0.0 else 1.0 - beyond
+    inside = density * _odd_series(size)
+    return 0.5 - inside if z < 0.0 else 0.5 + inside
+
+
+@helper
+def _odd_series(z: float) -> float:
+    """Return z + z³/3 + z⁵/(3·5) + ...: the area from 0 to z in units of φ(z)."""
+    term = z
+    total = z
+    for k in range(1, SERIES_TERMS):
+        term *= z * z / (2 * k + 1)
+        total += term
+    return total
+
+
+@helper
+def _mills_fraction(z: float) -> float:
+    """Return z + 1/(z + 2/(z + 3/(z + ...))): φ(z) over the tail beyond z."""
+    fraction = z
+    for k in range(FRACTION_TERMS, 0, -1):
+        fraction = z + k / fraction
+    return fraction

@@ -1,20 +1,23 @@
 """Multiply weights by exponentials, eight at a time.
 
-Winnow's step is all exponentials, and the compiler would take them one by one: it
-cannot know that the arrays do not overlap. So the vectors are written down, as in `lanes`; every
-lane does what the plain loop does to one entry, in the same order. The weights are summed up on the
-way.
+Winnow's step is all exponentials. The compiler would take them one by one, because it cannot know
+that the arrays do not overlap. So this file writes the vectors down (`compiler/lanes.py`). Every
+lane does what the plain loop does to one entry, in the same order. The loop also sums the weights.
 """
 
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from llvmlite import ir
+from numba import types
+from numba.extending import overload
 
 from selectron.arrays import Vector
-from selectron.compiler.lanes import Lanes, OverArrays
-from selectron.compiler.prefetch import emit_hints_behind
+from selectron.compiler.emitting import Emission, Site, compiled_form_of
+from selectron.compiler.lanes import LaneLoop, Lanes
+from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.verbs import INLINE
 from selectron.numeric.elementary import (
     LN2_HIGH,
@@ -49,52 +52,54 @@ def tilt_entries(
 
 
 @overload(tilt_entries, strict=False, jit_options=INLINE)
-def _compiled_tilt_entries(
-    values: Any, rate: Any, positive: Any, negative: Any, difference: Any
-) -> Any:
+def _compiled_tilt_entries(*kinds: types.Type) -> Callable[..., Any]:
     def tilt(values, rate, positive, negative, difference):  # type: ignore[no-untyped-def]
         if len(negative) == 0:
-            return _emit_one_side(values, rate, positive)
-        return _emit_both_sides(values, rate, positive, negative, difference)
+            return _tilt_one_side(values, rate, positive)
+        return _tilt_both_sides(values, rate, positive, negative, difference)
 
     return tilt
 
 
-@intrinsic
-def _emit_one_side(typing_context: Any, values: Any, rate: Any, positive: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        x, rate, up = args
-        loop = _OneSide(context, builder, (values, positive), (x, up), positive.dtype)
-        (total,) = loop.at(rate).emit()
-        return total
-
-    return positive.dtype(values, rate, positive), generate
+def _tilt_one_side(values: Vector, rate: float, *weights: Vector) -> Any:
+    """Do what `tilt_entries` does where there is one side only."""
 
 
-@intrinsic
+def _tilt_both_sides(values: Vector, rate: float, *weights: Vector) -> Any:
+    """Do what `tilt_entries` does where there are two sides."""
+
+
+@compiled_form_of(_tilt_one_side)
+def _emit_one_side(values: types.Array, rate: types.Float, positive: types.Array) -> Emission:
+    return _tilted(_OneSide, (values, positive))
+
+
+@compiled_form_of(_tilt_both_sides)
 def _emit_both_sides(
-    typing_context: Any, values: Any, rate: Any, positive: Any, negative: Any, difference: Any
-) -> Any:
-    kinds = values, positive, negative, difference
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        x, rate, *weights = args
-        loop = _BothSides(context, builder, kinds, (x, *weights), positive.dtype)
-        return builder.fadd(*loop.at(rate).emit())
-
-    return positive.dtype(values, rate, positive, negative, difference), generate
+    values: types.Array, rate: types.Float, up: types.Array, down: types.Array, gap: types.Array
+) -> Emission:
+    return _tilted(_BothSides, (values, up, down, gap))
 
 
-class _OneSide(OverArrays):
-    """The weights are multiplied; blocks of rows that are all zeros are left alone."""
+def _tilted(kind: "type[_OneSide]", kinds: tuple[types.Array, ...]) -> Emission:
+    wide = kinds[1].dtype
 
-    def at(self, rate: Any) -> "_OneSide":
-        self.rate = rate
-        return self
+    def generate(site: Site, x: ir.Value, rate: ir.Value, *weights: ir.Value) -> ir.Value:
+        loop = kind(site, kinds, (x, *weights), wide)
+        loop.rate = rate
+        return reduce(site.builder.fadd, loop.emit())
 
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+    return wide, generate
+
+
+class _OneSide(LaneLoop):
+    """Multiply the weights; leave blocks of rows alone that are all zeros."""
+
+    rate: ir.Value
+
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
         values, *weights = self.operands
-        emit_hints_behind(self.builder, values, position)
+        values.hint_rows_behind(position)
         x = Lanes(self.builder, self.widen(values.load(position, mask)))
         now = [weight.load(position, mask) for weight in weights[: self.n_sums]]
         after = [cgutils.alloca_once_value(self.builder, each) for each in now]
@@ -114,12 +119,14 @@ class _OneSide(OverArrays):
         """Return what else is written down."""
         return []
 
-    def _within(self, lanes: Any, mask: Any) -> Any:
+    def _within(self, lanes: ir.Value, mask: ir.Value | None) -> ir.Value:
         zeros = self.operands[1].zeros
         return lanes if mask is None else self.builder.select(mask, lanes, zeros)
 
 
 class _BothSides(_OneSide):
+    """Multiply the weights of both sides, and note their difference."""
+
     n_sums = 2
 
     def noted(self, *tilted: Lanes) -> list[Lanes]:

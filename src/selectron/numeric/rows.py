@@ -1,6 +1,9 @@
-"""Examples as rows, dense or sparse, behind a handful of verbs: the rules see no difference."""
+"""Rows, dense or sparse, and the verbs by which rules read them.
 
-from typing import Any, NamedTuple
+A rule calls `dot`, `add_scaled` and the other verbs, so it need not know how a row is stored.
+"""
+
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +28,14 @@ class Dense(NamedTuple):
 
 class Csr(NamedTuple):
     values: Vector
-    indices: Indices  # uint32: the compiler need not think of negative ones
+    indices: Indices  # uint32: the compiler need not handle negative indices
     starts: Indices  # row t is values[starts[t] : starts[t + 1]]
     width: int
 
 
-Row = DenseRow | SparseRow
-Rows = Dense | Csr
+Row: TypeAlias = DenseRow | SparseRow
+Rows: TypeAlias = Dense | Csr
+SomeRows = TypeVar("SomeRows")  # `Rows`, or another table such as a block of kernel values
 
 
 def shape(rows: Rows) -> tuple[int, int]:
@@ -69,7 +73,7 @@ def one_row(values: Vector, columns: Indices | None, d: int) -> Rows:
 
 
 def no_rows(d: int, dtype: np.dtype[Any], *, sparse: bool) -> Rows:
-    """Return a table without rows, for those who must know the kind of rows to come."""
+    """Return a table without rows; its type tells the kind of rows to come."""
     if not sparse:
         return Dense(np.zeros((0, d), dtype))
     return Csr(np.zeros(0, dtype), np.zeros(0, np.uint32), np.zeros(1, np.int64), d)
@@ -99,18 +103,17 @@ def n_bytes(rows: Rows) -> int:
     return sum(int(field.nbytes) for field in rows if isinstance(field, np.ndarray))
 
 
-def sealed(rows: Any) -> Any:
-    """Return the rows read-only: to the compiler, arrays that are and that are not are two types.
+def sealed(rows: SomeRows) -> SomeRows:
+    """Return the rows as read-only arrays.
 
-    So a memory map or a column of a data frame does not make Numba compile a kernel anew. Blocks
-    of kernel values are made here and stay as they are.
+    Numba has one type for arrays that may be written to and another for those that may not. With
+    one type for all rows, a memory map or a column of a data frame needs no kernel of its own.
+    Blocks of kernel values are always of one type and stay as they are.
     """
-    if isinstance(rows, Dense):
-        return Dense(sealed_array(rows.values))
-    if isinstance(rows, Csr):
-        values, indices, starts = (sealed_array(a) for a in rows[:3])
-        return Csr(values, indices, starts, rows.width)
-    return rows
+    if not isinstance(rows, Dense | Csr):
+        return rows
+    fields: Any = (sealed_array(f) if isinstance(f, np.ndarray) else f for f in rows)
+    return type(rows)(*fields)
 
 
 def sealed_array(array: NDArray[Any]) -> NDArray[Any]:
@@ -122,18 +125,18 @@ def sealed_array(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-# Of rows up to this width some may be kept, or a matrix of d x d numbers: 128 MB at this one.
+# Rules may keep some rows, or a matrix of d x d numbers, up to this width: there it takes 128 MB.
 WIDEST_KEPT = 4096
 
 
 @Verb
-def row(X: Rows, t: int) -> Any:
+def row(X: Rows, t: int) -> Row:
     """Return row t without copying it."""
 
 
 @Verb
 def sound(X: Rows, t: int) -> bool:
-    """Tell whether the columns of row t lie within the width: what does not must not be read."""
+    """Tell whether the columns of row t lie within the width; other rows must not be read."""
 
 
 @Verb
@@ -267,7 +270,7 @@ def sparse_entry_index(x: SparseRow, k: int) -> Any:
 class ShiftedRow(NamedTuple):
     """A sparse row seen from the mean: z = [scale · x - shift · M, bias], M the sum of many rows.
 
-    z is dense and never written down; only products with it are computed.
+    z is dense, and nobody writes it down: rules only compute products with it.
     """
 
     values: Vector  # of x
@@ -275,7 +278,7 @@ class ShiftedRow(NamedTuple):
     total: Vector  # M
     scale: float
     shift: float
-    unit: float  # what makes x a unit row, as it is in M
+    unit: float  # unit · x has length 1; M is a sum of such rows
     bias: float
     square_length: float
 

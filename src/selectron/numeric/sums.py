@@ -1,20 +1,22 @@
 """Sums whose bits are the same on every CPU, at the speed of vector units.
 
-Eight running sums, one a lane, are added as a fixed tree. Numba leaves scalar accumulators scalar,
-and fastmath would let the CPU choose the order; so the vectors are written down explicitly.
+Eight running sums, one a lane, are added as a fixed tree. Numba leaves a scalar sum scalar, and
+fast-math would let the CPU choose the order. So this file writes the vectors down
+(`compiler/lanes.py`).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba import types
 
 from selectron.arrays import Indices, Vector
-from selectron.compiler.lanes import FLAG, INDEX, LaneLoop, OverArrays
+from selectron.compiler.emitting import Emission, Site, compiled_form_of
+from selectron.compiler.lanes import FLAG, INDEX, LaneLoop
+from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.prefetch import emit_hint, is_zen
-from selectron.compiler.verbs import INLINE
 
 LANES = LaneLoop.lanes
 
@@ -25,7 +27,7 @@ def lane_dot(x: Vector, w: Vector) -> Any:
 
 
 def fresh_dot(x: Vector, w: Vector) -> Any:
-    """Return the same sum of an x that comes from memory, and call the rows behind it."""
+    """Return the same sum of an x that comes from memory; ask the memory for the next rows."""
     return lane_dot(x, w)
 
 
@@ -42,126 +44,97 @@ def lane_sum(x: Vector) -> Any:
 
 
 def largest(columns: Indices) -> Any:
-    """Return the largest of some unsigned numbers, 0 of none; call those behind."""
+    """Return the largest of some unsigned numbers, 0 of none; ask the memory for the next."""
     return columns.max(initial=0)
 
 
-@overload(lane_dot, strict=False, jit_options=INLINE)
-def _compiled_lane_dot(x: Any, w: Any) -> Any:
-    return lambda x, w: _emit_lane_dot(x, w)
+def gather_dot(values: Vector, columns: Indices, w: Vector) -> Any:
+    """Sum x_k w[columns_k] as `lane_dot` does, with k in the place of i."""
+    return lane_dot(values, w[columns])
 
 
-@overload(fresh_dot, strict=False, jit_options=INLINE)
-def _compiled_fresh_dot(x: Any, w: Any) -> Any:
-    return lambda x, w: _emit_fresh_dot(x, w)
+@compiled_form_of(lane_sum)
+def _emit_lane_sum(x: types.Array) -> Emission:
+    return _summed(lambda site: _Sum, (x,), x.dtype)
 
 
-@overload(lane_sum, strict=False, jit_options=INLINE)
-def _compiled_lane_sum(x: Any) -> Any:
-    return lambda x: _emit_lane_sum(x)
+@compiled_form_of(lane_dot)
+def _emit_lane_dot(x: types.Array, w: types.Array) -> Emission:
+    return _summed(lambda site: _Sum, (x, w), _wider(x, w))
 
 
-@overload(largest, strict=False, jit_options=INLINE)
-def _compiled_largest(columns: Any) -> Any:
-    return lambda columns: _emit_largest(columns)
+@compiled_form_of(fresh_dot)
+def _emit_fresh_dot(x: types.Array, w: types.Array) -> Emission:
+    return _summed(lambda site: _FreshSum, (x, w), _wider(x, w))
 
 
-@intrinsic
-def _emit_lane_sum(typing_context: Any, x: Any) -> Any:
-    return x.dtype(x), generator(_Sum, (x,), x.dtype)
+@compiled_form_of(largest)
+def _emit_largest(columns: types.Array) -> Emission:
+    return _summed(lambda site: _Maximum, (columns,), columns.dtype)
 
 
-@intrinsic
-def _emit_lane_dot(typing_context: Any, x: Any, w: Any) -> Any:
-    wide = wider(x, w)
-    return wide(x, w), generator(_Sum, (x, w), wide)
+@compiled_form_of(gather_dot)
+def _emit_gather_dot(values: types.Array, columns: types.Array, w: types.Array) -> Emission:
+    def loop(site: Site) -> type[LaneLoop]:
+        return _ByOne if is_zen(site.context) else _ByVectors
+
+    return _summed(loop, (values, columns, w), _wider(values, w))
 
 
-@intrinsic
-def _emit_fresh_dot(typing_context: Any, x: Any, w: Any) -> Any:
-    wide = wider(x, w)
-    return wide(x, w), generator(_FreshSum, (x, w), wide)
-
-
-@intrinsic
-def _emit_largest(typing_context: Any, columns: Any) -> Any:
-    return columns.dtype(columns), generator(_Maximum, (columns,), columns.dtype)
-
-
-def wider(x: Any, w: Any) -> Any:
+def _wider(x: types.Array, w: types.Array) -> types.Type:
     """Return the type of number that holds both kinds of entries."""
     return x.dtype if x.dtype.bitwidth >= w.dtype.bitwidth else w.dtype
 
 
-def generator(loop: type[OverArrays], kinds: tuple[Any, ...], wide: Any) -> Any:
-    """Return what emits a loop over arrays of these kinds, for an intrinsic."""
+def _summed(
+    loop: Callable[[Site], type[LaneLoop]], kinds: tuple[types.Array, ...], wide: types.Type
+) -> Emission:
+    """Return the one sum of a loop over arrays of these kinds."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        (found,) = loop(context, builder, kinds, args, wide).emit()
+    def generate(site: Site, *arrays: ir.Value) -> ir.Value:
+        (found,) = loop(site)(site, kinds, arrays, wide).emit()
         return found
 
-    return generate
+    return wide, generate
 
 
-class _Sum(OverArrays):
+class _Sum(LaneLoop):
     """The sum of the products of one or two arrays."""
 
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
         factors = [self.widen(operand.load(position, mask)) for operand in self.operands]
         return (self.builder.fmul(*factors) if len(factors) == 2 else factors[0],)
 
 
 class _FreshSum(_Sum):
+    """The same sum of rows that come from memory."""
+
     stride = 8
 
-    def __init__(self, context: Any, *rest: Any) -> None:
-        super().__init__(context, *rest)
-        self.hints = not is_zen(context)
-
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
-        if self.hints:
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
+        if not is_zen(self.site.context):
             emit_hint(self.builder, self.operands[0].data, position)
         return super().blocks(position, mask)
 
 
-class _Maximum(OverArrays):
+class _Maximum(LaneLoop):
+    """The largest entry of an array of unsigned numbers."""
+
     lanes, nothing = 16, 0
 
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
         (columns,) = self.operands
         emit_hint(self.builder, columns.data, position)
         return (columns.load(position, mask),)
 
-    def combine(self, running: Any, block: Any) -> Any:
+    def combine(self, running: ir.Value, block: ir.Value) -> ir.Value:
         return self.builder.select(self.builder.icmp_unsigned(">", block, running), block, running)
 
 
-def gather_dot(values: Vector, columns: Indices, w: Vector) -> Any:
-    """Sum x_k w[columns_k] as `lane_dot` does, with k in the place of i; call the values behind."""
-    return lane_dot(values, w[columns])
-
-
-@overload(gather_dot, strict=False, jit_options=INLINE)
-def _compiled_gather_dot(values: Any, columns: Any, w: Any) -> Any:
-    return lambda values, columns, w: _emit_gather_dot(values, columns, w)
-
-
-@intrinsic
-def _emit_gather_dot(typing_context: Any, values: Any, columns: Any, w: Any) -> Any:
-    kinds, wide = (values, columns, w), wider(values, w)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        loop = _ByOne if is_zen(context) else _ByVectors
-        (total,) = loop(context, builder, kinds, args, wide).emit()
-        return total
-
-    return wide(values, columns, w), generate
-
-
-class _ByVectors(OverArrays):
+class _ByVectors(LaneLoop):
     """The CPU's own instruction gathers the weights of a block."""
 
-    def blocks(self, position: Any, mask: Any) -> tuple[Any, ...]:
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
         values, columns, w = self.operands
         emit_hint(self.builder, values.data, position)
         gathered = w.gather(columns.load(position, mask), mask)
@@ -171,30 +144,29 @@ class _ByVectors(OverArrays):
 class _ByOne(_ByVectors):
     """Whole blocks are loaded one by one, and every lane is a number of its own.
 
-    Zen takes its gathers apart into more steps than that; for the rest of a row one is used, which
+    Zen takes a gather apart into more steps than that. The rest of a row uses one gather, which
     has no branches.
     """
 
-    def steps(self, running: list[Any], start: Any, stride: int) -> Any:
+    def steps(self, running: list[ir.Value], start: ir.Value, stride: int) -> ir.Value:
         builder, number = self.builder, self.vector.element
         nothing = ir.Constant(number, self.nothing)
         sums = [cgutils.alloca_once_value(builder, nothing) for _ in range(self.lanes)]
 
-        def take(position: Any) -> None:
+        def take(position: ir.Value) -> None:
             emit_hint(builder, self.operands[0].data, position)
             for lane, total in enumerate(sums):
                 product = self._product(builder.add(position, ir.Constant(INDEX, lane)))
                 builder.store(builder.fadd(builder.load(total), product), total)
 
-        stop = self.end_of_steps(self.lanes)
-        self.loop(start, stop, self.lanes, take)
+        stop = self.loop(start, self.lanes, take)
         lanes = ir.Constant(self.vector, ir.Undefined)
         for lane, total in enumerate(sums):
             lanes = builder.insert_element(lanes, builder.load(total), ir.Constant(FLAG, lane))
         builder.store(lanes, running[0])
         return stop
 
-    def _product(self, position: Any) -> Any:
+    def _product(self, position: ir.Value) -> ir.Value:
         values, columns, w = self.operands
         column = self.builder.zext(columns.entry(position), INDEX)
         return self.builder.fmul(self.widen(values.entry(position)), self.widen(w.entry(column)))

@@ -1,54 +1,52 @@
 """The asking rule of the default learner: a balanced threshold with a tail and a floor."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, expire, mark_overdue, observe
-from selectron.queries.pace import too_many_wait
+from selectron.protocol import AnyForecast, advance, ask_probability, expire, mark_overdue, observe
 from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
 FLOOR_SHARE, MOST_FLOOR = 0.15, 0.02
-DOUBLINGS = 3  # of the power of the tail: the eighth
+DOUBLINGS = 3  # the tail falls with the power 2³
 ONE_CLASS_STEP, ONE_CLASS_SHARE, ONE_CLASS_LABELS = 0.5, 0.25, 30.0
+MOST_WAITING = 20  # answers
 NO_MARGIN = 1e-12
 
 
 @dataclass(frozen=True)
 class Auto(QueryRule):
-    """Ask below a threshold that balances itself, sometimes above it, and never never.
+    """Ask below a threshold that balances itself, and sometimes above it.
 
-    Below the threshold q a label is asked, above it with the odds (q/s)⁸, s the certainty, and
-    never with less than 0.15 of the recent share of questions: whole clusters on the wrong side
-    are found, and the error can be estimated without bias. A mistake widens q, a right answer
-    narrows it, silence widens it. While all labels are of one class, q holds a rate of questions
-    that fades, and novel rows come first. While as many answers are waited for as have come, 20 at
-    least, only the floor asks.
+    Let q be the threshold and s the certainty of a row. The rule asks if s is at most q, and
+    otherwise with the odds (q/s)⁸. A floor keeps the odds at 0.15 of the recent share of questions
+    at least, and at 0.02 at most. So no row is left out for good: the rule finds whole clusters on
+    the wrong side, and the error can be estimated without bias.
+
+    A mistake widens q, a right answer narrows it, and a round without a question widens it. While
+    all labels are of one class, q holds a rate of questions that fades, and novel rows come first.
+    While at least 20 answers are outstanding, and at least as many as have come, only the floor
+    asks.
 
     Parameters
     ----------
     hard : bool
-        Ask below the threshold only: a tenth fewer labels, and no honest estimate of the error.
+        Ask below the threshold only. That takes a tenth fewer labels, but the error cannot be
+        estimated without bias.
     explore : float
-        The least odds of a question in [0, 1]; a guarantee on the error needs some.
+        The least odds of a question, in [0, 1]; a guarantee on the error needs some.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.evaluate import progressive
-    >>> from selectron.queries import Auto
-    >>> from selectron.updates import Probit
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((2000, 5))
-    >>> y = X @ rng.standard_normal(5) > 0
-    >>> trace = progressive(SelectiveClassifier(Probit(), Auto()), X, y)
+    >>> from selectron import SelectiveClassifier, evaluate, streams
+    >>> X, y = streams.drifting("stationary", seed=0, n=2000, noise=0.0)[:2]
+    >>> trace = evaluate.progressive(SelectiveClassifier(query=Auto()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    110 0.012
+    182 0.0795
     """
 
     hard: bool = False
@@ -56,34 +54,42 @@ class Auto(QueryRule):
     RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
 
     def begin(self, d: int) -> "AutoState":
-        return AutoState(0.0, bool(self.hard), float(self.explore), 0.5, 0, 0, 0, 0, 0)
+        return AutoState(hard=bool(self.hard), explore=float(self.explore))
 
 
 class AutoState(NamedTuple):
-    threshold: float  # 0: not set yet
-    hard: bool
-    explore: float
-    asked_share: float  # of the recent rounds
-    n_rounds: int
-    n_asked: int  # questions, less those that were given up
-    n_overdue: int  # questions whose answers are hardly expected any more
-    n_negative: int  # labels
-    n_positive: int
+    threshold: float = 0.0  # 0: not set yet
+    hard: bool = False
+    explore: float = 0.0
+    asked_share: float = 0.5  # of the recent rounds
+    n_rounds: int = 0
+    n_asked: int = 0  # questions, less those that were given up
+    n_overdue: int = 0  # questions whose answers are hardly expected any more
+    n_negative: int = 0  # labels
+    n_positive: int = 0
 
 
 @helper
 def one_class(query: AutoState) -> bool:
+    """Tell whether a class has had no label yet."""
     return query.n_negative == 0 or query.n_positive == 0
 
 
 @helper
+def too_many_wait(n_asked: int, n_overdue: int, n_labels: int) -> bool:
+    """Tell whether so many answers are outstanding that they cannot help the next question."""
+    return n_asked - n_labels - n_overdue >= max(MOST_WAITING, n_labels)
+
+
+@helper
 def paused(query: AutoState) -> bool:
+    """Tell whether only the floor asks, until more answers come."""
     return too_many_wait(query.n_asked, query.n_overdue, query.n_negative + query.n_positive)
 
 
 @helper
 def floor_of(query: AutoState) -> float:
-    """Return the odds that no row falls below: proportional, so that labels can run dry."""
+    """Return the least odds of a question: a share of the recent ones, so that they can fade."""
     if query.hard:
         return query.explore
     return max(min(MOST_FLOOR, FLOOR_SHARE * query.asked_share), query.explore)
@@ -91,7 +97,7 @@ def floor_of(query: AutoState) -> float:
 
 @helper
 def rule_odds(query: AutoState, level: float) -> float:
-    """Return the odds by threshold and tail alone."""
+    """Return the odds by the threshold and its tail, without the floor."""
     limit = query.threshold if query.threshold > 0.0 else level / 2.0
     if level > limit and (query.hard or one_class(query)):
         return 0.0
@@ -99,7 +105,7 @@ def rule_odds(query: AutoState, level: float) -> float:
 
 
 @ask_probability.of(AutoState)
-def auto_probability(query: AutoState, x: Row, forecast: Forecast) -> float:
+def auto_probability(query: AutoState, x: Row, forecast: AnyForecast) -> float:
     level = certainty(forecast)
     if paused(query):
         return floor_of(query)
@@ -111,7 +117,7 @@ def auto_probability(query: AutoState, x: Row, forecast: Forecast) -> float:
 
 
 @advance.of(AutoState)
-def auto_advance(query: AutoState, forecast: Forecast, asked: bool) -> AutoState:
+def auto_advance(query: AutoState, forecast: AnyForecast, asked: bool) -> AutoState:
     n_rounds = query.n_rounds + 1
     threshold, share = query.threshold, query.asked_share
     n_labels = query.n_negative + query.n_positive
@@ -130,22 +136,28 @@ def auto_advance(query: AutoState, forecast: Forecast, asked: bool) -> AutoState
     )
 
 
+Waits = TypeVar("Waits", bound=NamedTuple)  # the state of a rule that waits for answers
+
+
 @expire.of(AutoState)
-def auto_expire(query: AutoState, n: int) -> AutoState:
-    return query._replace(n_asked=query.n_asked - n)
+def forget_questions(query: Waits, n: int) -> Waits:
+    """Take back n questions that were given up."""
+    return query._replace(n_asked=query.n_asked - n)  # type: ignore[attr-defined]
 
 
 @mark_overdue.of(AutoState)
-def auto_overlook(query: AutoState, n: int) -> AutoState:
+def count_overdue(query: Waits, n: int) -> Waits:
+    """Note that n answers are hardly expected any more."""
     return query._replace(n_overdue=n)
 
 
 @observe.of(AutoState)
-def auto_observe(query: AutoState, x: Row, forecast: Forecast, y: float) -> AutoState:
+def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> AutoState:
     threshold = query.threshold
     level = certainty(forecast)
     if threshold > 0.0 and level >= NO_MARGIN and not one_class(query):
-        # A label that the floor asked for says nothing about the threshold: most are right.
+        # Most answers to questions of the floor are right, whatever the threshold is. So a label
+        # counts as far as the threshold asked for it.
         by_rule = rule_odds(query, level)
         weight = by_rule / max(by_rule, floor_of(query)) if by_rule > 0.0 else 0.0
         missed = 1.0 if y * forecast.margin <= 0.0 else 0.0

@@ -1,15 +1,17 @@
 """A budget of labels around any query rule: paced, spent to the end, never exceeded."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import floor, isfinite
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import (
-    Forecast,
+    AnyForecast,
+    QueryState,
     advance,
     ask_probability,
     count_class,
@@ -22,9 +24,9 @@ from selectron.queries.auto import Auto
 from selectron.queries.threshold import certainty
 from selectron.spec import QueryRule
 
-AHEAD, AHEAD_LABELS = 0.1, 10.0  # how far the labels may run before the line: share, and at least
-MOST_BEHIND = 1.5  # labels that a rate may be behind before the next row is asked, whatever it is
-TRACK = 0.2  # how fast the threshold follows the rate that is left to spend
+AHEAD, AHEAD_LABELS = 0.1, 10.0  # how far questions may run ahead: share of the total, and least
+MOST_BEHIND = 1.5  # labels: once a rate is so far behind, the next row is asked in any case
+TRACK = 0.2  # speed at which the threshold follows the rate that is left to spend
 UNLIMITED = float("inf")
 
 
@@ -32,38 +34,34 @@ UNLIMITED = float("inf")
 class Budget(QueryRule):
     """Ask as another rule does, within a budget.
 
-    With a horizon the questions keep to the line from 0 to the total: at most a tenth of the total
-    (ten labels at least) before it, and where the rule asks too little, the least certain rows are
-    asked besides. A question counts when it is asked, and comes back if it is given up.
+    With a horizon the questions keep to the line from 0 to the total. They run ahead of the line
+    by a tenth of the total at most, or by ten labels. Where the rule asks too little, the budget
+    asks for the least certain rows besides. A question counts when it is asked, and is returned to
+    the budget if it is given up.
 
     Parameters
     ----------
     query : QueryRule
-        What decides within the budget.
+        The rule that decides within the budget.
     total : int, optional
         Labels in all.
     horizon : int, optional
         Rounds over which the total is to be spent.
     rate : float, optional
-        In place of a total: at most this share of the rounds so far, at any time.
+        In place of a total: ask at most this share of the rounds so far, at any time.
     cost, per_label : float, optional
-        In place of a total: what may be spent, and the price of a label.
+        In place of a total: the money to spend, and the price of a label.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.evaluate import progressive
-    >>> from selectron.queries import Budget
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((2000, 5))
-    >>> y = X @ rng.standard_normal(5) > 0
+    >>> from selectron import SelectiveClassifier, evaluate, streams
+    >>> X, y = streams.drifting("stationary", seed=0, n=2000)[:2]
     >>> learner = SelectiveClassifier(query=Budget(total=60, horizon=2000))
-    >>> print(progressive(learner, X, y).n_asked)
+    >>> evaluate.progressive(learner, X, y).n_asked
     60
     """
 
-    query: Any = field(default_factory=Auto)
+    query: QueryRule = field(default_factory=Auto)
     total: int | None = None
     horizon: int | None = None
     rate: float | None = None
@@ -106,20 +104,37 @@ class Budget(QueryRule):
     def many(self, d: int, n_classes: int) -> "BudgetState":
         return self._around(self.query.many(d, n_classes))
 
-    def _around(self, rule: Any) -> "BudgetState":
-        horizon = 0.0 if self.horizon is None else float(self.horizon)
-        rate = 0.0 if self.rate is None else float(self.rate)
-        return BudgetState(rule, self.labels, horizon, rate, 0.0, 0, 0)
+    def _around(self, rule: QueryState) -> "BudgetState":
+        return BudgetState(rule, self.labels, float(self.horizon or 0.0), float(self.rate or 0.0))
 
 
 class BudgetState(NamedTuple):
-    rule: Any
+    rule: QueryState  # the state of the rule within
     total: float
     horizon: float  # 0: none
     rate: float  # 0: a total
-    threshold: float  # for what is asked besides; 0: not set yet
-    n_rounds: int
-    n_asked: int
+    threshold: float = 0.0  # below it, rows are asked besides; 0: not set yet
+    n_rounds: int = 0
+    n_asked: int = 0
+
+
+def hand_on(kind: type, *more: Verb) -> None:
+    """Let a state hand verbs on to the rule within it, and keep its other fields.
+
+    Every rule around another hands on what concerns the rule within alone, and `more`.
+    """
+    for verb in (preview, count_class, mark_overdue, *more):
+        verb.of(kind)(_handed_on(verb))
+
+
+def _handed_on(verb: Verb) -> Callable[..., QueryState]:
+    def body(query, *args):  # type: ignore[no-untyped-def]
+        return query._replace(rule=verb(query.rule, *args))
+
+    return body
+
+
+hand_on(BudgetState, observe)
 
 
 @helper
@@ -148,24 +163,14 @@ def pace(query: BudgetState) -> float:
 
 @helper
 def behind(query: BudgetState) -> bool:
+    """Tell whether fewer labels were asked than the line or the rate allows by now."""
     if query.rate > 0.0:
         return query.n_asked + 1.0 < query.rate * (query.n_rounds + 1.0)
     return query.n_asked < query.total * (query.n_rounds + 1.0) / query.horizon
 
 
-@helper
-def around(query: BudgetState, rule: Any) -> BudgetState:
-    """Return the same budget around the rule as it is now."""
-    return query._replace(rule=rule)
-
-
-@preview.of(BudgetState)
-def budget_regard(query: BudgetState, x: Row) -> BudgetState:
-    return around(query, preview(query.rule, x))
-
-
 @ask_probability.of(BudgetState)
-def budget_probability(query: BudgetState, x: Row, forecast: Forecast) -> float:
+def budget_probability(query: BudgetState, x: Row, forecast: AnyForecast) -> float:
     share = pace(query)
     if share > 0.0 and query.threshold == 0.0 and not forecast.exact:
         return 1.0  # this row sets the threshold
@@ -182,11 +187,10 @@ def budget_probability(query: BudgetState, x: Row, forecast: Forecast) -> float:
 
 
 @advance.of(BudgetState)
-def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> BudgetState:
+def budget_advance(query: BudgetState, forecast: AnyForecast, asked: bool) -> BudgetState:
     threshold, share = query.threshold, pace(query)
     if share > 0.0 and forecast.exact:
-        level = certainty(forecast)
-        threshold = threshold if threshold > 0.0 else level / 2.0
+        threshold = threshold if threshold > 0.0 else certainty(forecast) / 2.0
     if share > 0.0 and threshold > 0.0:
         threshold *= exponential(TRACK * (share - (1.0 if asked else 0.0)))
     return query._replace(
@@ -197,21 +201,6 @@ def budget_advance(query: BudgetState, forecast: Forecast, asked: bool) -> Budge
     )
 
 
-@count_class.of(BudgetState)
-def budget_meet(query: BudgetState, k: int, n_classes: int) -> BudgetState:
-    return around(query, count_class(query.rule, k, n_classes))
-
-
-@observe.of(BudgetState)
-def budget_observe(query: BudgetState, x: Row, forecast: Forecast, y: float) -> BudgetState:
-    return around(query, observe(query.rule, x, forecast, y))
-
-
 @expire.of(BudgetState)
 def budget_expire(query: BudgetState, n: int) -> BudgetState:
     return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)
-
-
-@mark_overdue.of(BudgetState)
-def budget_overlook(query: BudgetState, n: int) -> BudgetState:
-    return around(query, mark_overdue(query.rule, n))

@@ -7,9 +7,10 @@ import numpy as np
 
 from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import (
-    Forecast,
+    AnyForecast,
     advance,
     ask_probability,
     count_class,
@@ -19,48 +20,50 @@ from selectron.protocol import (
     preview,
     scarcer,
 )
+from selectron.queries.auto import count_overdue, forget_questions, too_many_wait
 from selectron.queries.coverage import (
     FIRST_QUESTIONS,
     Coverage,
-    decided,
+    after_decision,
     fresh_coverage,
-    regarded,
     speaks,
     stands_out,
     weight,
+    with_row,
 )
-from selectron.queries.pace import too_many_wait
-from selectron.queries.scarcity import has_few, is_sought, known_classes
-from selectron.queries.threshold import certainty
-from selectron.queries.two_thresholds import (
-    CAP,
-    Thresholds,
-    after_label,
-    after_round,
-    reopened,
-    rule_odds,
-    thresholds_at,
-)
+from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import QueryRule, Range
 
 ONE_CLASS_LABELS = 20
 COVERED_LABELS = 400  # after which coverage has nothing to add
+RHO, STEP, LEAK = 0.45, 1.0, 4.0
+CAP, TRACK, APART = 0.1, 0.2, 4.0
+LEAST_THRESHOLD = 1e-6
+DOUBLINGS = 2  # the tail falls with the power 2²
+LATE_LABELS, LATE_SHARE = 10.0, 0.2
+SOUGHT_FROM, MOST_SOUGHT = 20.0, 0.125
 
 
 @dataclass(frozen=True)
 class Capped(QueryRule):
-    """Ask below the lower of two thresholds, e, and above it with the odds (e/s)⁴, s the certainty.
+    """Ask below the lower of two thresholds, and sometimes above it.
 
-    The first balances itself: a mistake widens it, a right answer narrows it, silence widens it.
-    The second holds the share of questions at a tenth: with many classes nearly every early answer
-    is a mistake, and the first alone would ask nearly every row. A mistake on a class that has had
-    few labels widens both, and lifts the second to the first. Rows whose best or second class is
-    such a one are asked in any case, once classes have had 20 labels each on average, up to an
-    eighth of all labels. Labels that only this or the floor asked for move no threshold. While as
-    many answers are waited for as have come, 20 at least, only the floor asks.
+    Let e be the lower threshold and s the certainty of a row. The rule asks if s is at most e, and
+    otherwise with the odds (e/s)⁴.
+
+    The first threshold balances itself: a mistake widens it, a right answer narrows it, and a
+    round without a question widens it. The second threshold holds the share of questions at a
+    tenth. With many classes nearly every early answer is a mistake, so the first threshold alone
+    would ask nearly every row.
+
+    A mistake on a class that has had few labels widens both thresholds, and lifts the second to
+    the first. Once classes have had 20 labels each on average, the rule asks every row whose best
+    or second class has had few labels, up to an eighth of all labels. Labels that only this or the
+    floor asked for move no threshold. While at least 20 answers are outstanding, and at least as
+    many as have come, only the floor asks.
 
     The first 15 questions, and those until two classes are known, go to rows that stand for many
-    others; up to 400 labels such rows count as less certain than they are.
+    others. Up to 400 labels, such rows count as less certain than they are.
 
     Parameters
     ----------
@@ -73,16 +76,12 @@ class Capped(QueryRule):
     Examples
     --------
     >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.evaluate import progressive
-    >>> from selectron.queries import Capped
-    >>> from selectron.updates import ClassRidge
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((2000, 5))
-    >>> y = (X @ rng.standard_normal((5, 4))).argmax(axis=1)
-    >>> trace = progressive(SelectiveClassifier(ClassRidge(), Capped()), X, y)
+    >>> from selectron import SelectiveClassifier, evaluate, updates
+    >>> X = np.random.default_rng(0).standard_normal((2000, 4))
+    >>> learner = SelectiveClassifier(updates.ClassRidge(), Capped())
+    >>> trace = evaluate.progressive(learner, X, X.argmax(axis=1))
     >>> print(trace.n_asked, round(trace.error, 4))
-    154 0.1435
+    160 0.098
     """
 
     explore: float = 0.005
@@ -93,10 +92,13 @@ class Capped(QueryRule):
         return self.many(d, 2)
 
     def many(self, d: int, n_classes: int) -> "CappedState":
-        coverage, none_yet = fresh_coverage(d, used=bool(self.covers)), Thresholds(0.0, 0.0)
-        return CappedState(
-            np.zeros(n_classes), coverage, none_yet, float(self.explore), 0, 0, 0, 0, 0, False
-        )
+        coverage = fresh_coverage(d, used=bool(self.covers))
+        return CappedState(np.zeros(n_classes), coverage, Thresholds(), float(self.explore))
+
+
+class Thresholds(NamedTuple):
+    balanced: float = 0.0  # the threshold that balances itself; 0: not set yet
+    tracked: float = 0.0  # the threshold that holds a rate
 
 
 class CappedState(NamedTuple):
@@ -104,54 +106,120 @@ class CappedState(NamedTuple):
     coverage: Coverage
     thresholds: Thresholds
     explore: float
-    n_rounds: int
-    n_asked: int  # questions, less those that were given up
-    n_overdue: int  # questions whose answers are hardly expected any more
-    n_labels: int
-    n_sought: int  # questions that a class with few labels was the reason of
-    late: bool  # the class of the label at hand has had few
+    n_rounds: int = 0
+    n_asked: int = 0  # questions, less those that were given up
+    n_overdue: int = 0  # questions whose answers are hardly expected any more
+    n_labels: int = 0
+    n_sought: int = 0  # questions that were asked for the sake of a class with few labels
+    late: bool = False  # the class of the last label had few before it
 
 
 @helper
-def seeks(query: CappedState, forecast: Forecast, n_sought: int) -> bool:
-    """Tell whether the row may be of a class that is sought."""
+def thresholds_at(now: Thresholds, level: float) -> Thresholds:
+    """Return the thresholds; the first certainty sets them."""
+    if now.balanced > 0.0:
+        return now
+    start = max(level / 2.0, LEAST_THRESHOLD)
+    return Thresholds(start, start)
+
+
+@helper
+def rule_odds(now: Thresholds, level: float) -> float:
+    """Return the odds by the lower threshold and its tail, without the floor."""
+    return odds_with_tail(min(now.balanced, now.tracked), level, DOUBLINGS)
+
+
+@helper
+def after_round(now: Thresholds, n_rounds: int, asked: bool, spent: float) -> Thresholds:
+    """Return the thresholds after a decision; they are charged for `spent` of a question."""
+    balanced = now.balanced if asked else now.balanced * (1.0 + LEAK / n_rounds)
+    tracked = min(now.tracked * exponential(TRACK * (CAP - spent)), APART * balanced)
+    return Thresholds(min(balanced, APART * tracked), tracked)
+
+
+@helper
+def after_label(now: Thresholds, missed: bool, share: float) -> Thresholds:
+    """Return the thresholds after a label; they asked for this share of it."""
+    factor = exponential(share * STEP * ((1.0 if missed else 0.0) - RHO))
+    return Thresholds(factor * now.balanced, now.tracked)
+
+
+@helper
+def reopened(now: Thresholds) -> Thresholds:
+    """Return the thresholds after a mistake on a class with few labels: no cap slows it down."""
+    factor = exponential(STEP * (1.0 - RHO))
+    return Thresholds(factor * now.balanced, factor * max(now.balanced, now.tracked))
+
+
+@helper
+def known_classes(counts: Vector) -> int:
+    """Return how many classes have had a label."""
+    known = 0
+    for k in range(len(counts)):
+        known += counts[k] > 0.0
+    return known
+
+
+@helper
+def usual_labels(counts: Vector, n_labels: int) -> float:
+    """Return how many labels a class has had on average."""
+    return n_labels / max(known_classes(counts), 1)
+
+
+@helper
+def has_few(counts: Vector, k: int, n_labels: int) -> bool:
+    """Tell whether class k has had few labels."""
+    return bool(counts[k] < min(LATE_LABELS, LATE_SHARE * usual_labels(counts, n_labels)))
+
+
+@helper
+def is_sought(counts: Vector, k: int, n_labels: int, n_sought: int) -> bool:
+    """Tell whether rows of class k are asked in any case, after n_sought such questions."""
+    begun = usual_labels(counts, n_labels) >= SOUGHT_FROM  # at first all classes have few
+    return begun and has_few(counts, k, n_labels) and n_sought < MOST_SOUGHT * n_labels
+
+
+@helper
+def seeks(query: CappedState, forecast: AnyForecast, n_sought: int) -> bool:
+    """Tell whether the row may be of a class that has had few labels and is sought."""
     k = scarcer(forecast, query.counts)
     return is_sought(query.counts, k, query.n_labels, n_sought)
 
 
 @helper
 def rule_share(odds: float, sought: bool, explore: float) -> float:
-    """Return how much of a question is the thresholds' own."""
+    """Return the share of a question that the thresholds asked for, not the floor."""
     return odds if sought else odds / max(odds, explore)
 
 
 @helper
 def waits(query: CappedState) -> bool:
+    """Tell whether only the floor asks, until more answers come."""
     return too_many_wait(query.n_asked, query.n_overdue, query.n_labels)
 
 
 @helper
 def asks_by_coverage(query: CappedState) -> bool:
-    """Tell whether margins say too little yet, and the coverage does say something."""
+    """Tell whether the coverage decides: margins say too little yet, and the coverage something."""
     few = query.n_asked < FIRST_QUESTIONS or known_classes(query.counts) < 2
     return few and speaks(query.coverage)
 
 
 @helper
-def weighted_certainty(query: CappedState, forecast: Forecast) -> float:
-    """Return the certainty, less for a row that stands for many others."""
+def weighted_certainty(query: CappedState, forecast: AnyForecast) -> float:
+    """Return the certainty of a row; it counts less if the row stands for many others."""
     return certainty(forecast) / weight(query.coverage)
 
 
 @preview.of(CappedState)
-def capped_regard(query: CappedState, x: Row) -> CappedState:
+def capped_preview(query: CappedState, x: Row) -> CappedState:
     if query.n_labels >= COVERED_LABELS:
         return query
-    return query._replace(coverage=regarded(query.coverage, x))
+    return query._replace(coverage=with_row(query.coverage, x))
 
 
 @ask_probability.of(CappedState)
-def capped_probability(query: CappedState, x: Row, forecast: Forecast) -> float:
+def capped_probability(query: CappedState, x: Row, forecast: AnyForecast) -> float:
     if waits(query):
         return query.explore
     if asks_by_coverage(query):
@@ -167,10 +235,10 @@ def capped_probability(query: CappedState, x: Row, forecast: Forecast) -> float:
 
 
 @advance.of(CappedState)
-def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> CappedState:
+def capped_advance(query: CappedState, forecast: AnyForecast, asked: bool) -> CappedState:
     n_rounds, n_sought = query.n_rounds + 1, query.n_sought
     thresholds = query.thresholds
-    # While it waits nobody makes a forecast exact for it.
+    # While the rule waits, its forecasts may be glances, which cannot set thresholds.
     begins = thresholds.balanced == 0.0 and forecast.exact and not waits(query)
     first = asks_by_coverage(query)
     known = known_classes(query.counts) > 1 and not first
@@ -184,7 +252,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
             n_sought += sought
         thresholds = after_round(thresholds, n_rounds, asked, spent)
     return query._replace(
-        coverage=decided(query.coverage, asked, first),
+        coverage=after_decision(query.coverage, asked, first),
         thresholds=thresholds,
         n_rounds=n_rounds,
         n_asked=query.n_asked + asked,
@@ -193,7 +261,7 @@ def capped_advance(query: CappedState, forecast: Forecast, asked: bool) -> Cappe
 
 
 @count_class.of(CappedState)
-def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
+def capped_count_class(query: CappedState, k: int, n_classes: int) -> CappedState:
     counts, n_labels = query.counts, query.n_labels + 1
     late = has_few(counts, k, n_labels)
     counts[k] += 1.0
@@ -201,7 +269,7 @@ def capped_meet(query: CappedState, k: int, n_classes: int) -> CappedState:
 
 
 @observe.of(CappedState)
-def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> CappedState:
+def capped_observe(query: CappedState, x: Row, forecast: AnyForecast, y: float) -> CappedState:
     thresholds = query.thresholds
     missed = y * forecast.margin <= 0.0
     if thresholds.balanced > 0.0 and missed and query.late:
@@ -213,11 +281,5 @@ def capped_observe(query: CappedState, x: Row, forecast: Forecast, y: float) -> 
     return query._replace(thresholds=thresholds)
 
 
-@expire.of(CappedState)
-def capped_expire(query: CappedState, n: int) -> CappedState:
-    return query._replace(n_asked=query.n_asked - n)
-
-
-@mark_overdue.of(CappedState)
-def capped_overlook(query: CappedState, n: int) -> CappedState:
-    return query._replace(n_overdue=n)
+expire.of(CappedState)(forget_questions)
+mark_overdue.of(CappedState)(count_overdue)

@@ -1,21 +1,19 @@
-"""A floor under the odds of any query rule: what a guarantee on the error is paid with."""
+"""A floor under the odds of any query rule: a guarantee on the error needs one."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
 from selectron.protocol import (
-    Forecast,
+    AnyForecast,
+    QueryState,
     advance,
     ask_probability,
-    count_class,
     expire,
-    mark_overdue,
     observe,
-    preview,
 )
 from selectron.queries.auto import Auto
-from selectron.queries.budget import Budget
+from selectron.queries.budget import Budget, hand_on
 from selectron.spec import QueryRule, Range
 
 
@@ -23,32 +21,27 @@ from selectron.spec import QueryRule, Range
 class Floor(QueryRule):
     """Ask as another rule does, but never with odds below `explore`.
 
-    A label that only the floor asked for teaches the hypothesis, not the rule: most such answers
-    are right, and a rule that narrows its threshold after right answers would starve.
+    A label that only the floor asked for teaches the update rule, but not the query rule. Most
+    such answers are right, and a rule that narrows its threshold after right answers would starve.
 
     Parameters
     ----------
     query : QueryRule
-        What decides above the floor.
+        The rule that decides above the floor.
     explore : float
         The least odds of a question, in [0, 1].
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.evaluate import progressive
-    >>> from selectron.queries import Balanced, Floor
-    >>> from selectron.updates import Ridge
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((2000, 5))
-    >>> y = X @ rng.standard_normal(5) > 0
-    >>> trace = progressive(SelectiveClassifier(Ridge(), Floor(Balanced(), explore=0.05)), X, y)
-    >>> print(trace.n_asked, trace.probabilities.min())
-    204 0.05
+    >>> from selectron import SelectiveClassifier, evaluate, queries, streams, updates
+    >>> X, y = streams.drifting("stationary", seed=0, n=2000)[:2]
+    >>> query = Floor(queries.Balanced(), explore=0.05)
+    >>> trace = evaluate.progressive(SelectiveClassifier(updates.Ridge(), query), X, y)
+    >>> float(trace.probabilities.min())
+    0.05
     """
 
-    query: Any = field(default_factory=Auto)
+    query: QueryRule = field(default_factory=Auto)
     explore: float = 0.01
     RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
 
@@ -68,45 +61,23 @@ class Floor(QueryRule):
 
 
 class FloorState(NamedTuple):
-    rule: Any
+    rule: QueryState  # the state of the rule within
     explore: float
 
 
-@preview.of(FloorState)
-def floor_regard(query: FloorState, x: Row) -> FloorState:
-    return FloorState(preview(query.rule, x), query.explore)
+hand_on(FloorState, advance, expire)
 
 
 @ask_probability.of(FloorState)
-def floor_probability(query: FloorState, x: Row, forecast: Forecast) -> float:
+def floor_probability(query: FloorState, x: Row, forecast: AnyForecast) -> float:
     return max(float(ask_probability(query.rule, x, forecast)), query.explore)
 
 
-@advance.of(FloorState)
-def floor_advance(query: FloorState, forecast: Forecast, asked: bool) -> FloorState:
-    return FloorState(advance(query.rule, forecast, asked), query.explore)
-
-
-@count_class.of(FloorState)
-def floor_meet(query: FloorState, k: int, n_classes: int) -> FloorState:
-    return FloorState(count_class(query.rule, k, n_classes), query.explore)
-
-
 @observe.of(FloorState)
-def floor_observe(query: FloorState, x: Row, forecast: Forecast, y: float) -> FloorState:
+def floor_observe(query: FloorState, x: Row, forecast: AnyForecast, y: float) -> FloorState:
     if ask_probability(query.rule, x, forecast) < query.explore:
         return query
-    return FloorState(observe(query.rule, x, forecast, y), query.explore)
-
-
-@expire.of(FloorState)
-def floor_expire(query: FloorState, n: int) -> FloorState:
-    return FloorState(expire(query.rule, n), query.explore)
-
-
-@mark_overdue.of(FloorState)
-def floor_overlook(query: FloorState, n: int) -> FloorState:
-    return FloorState(mark_overdue(query.rule, n), query.explore)
+    return query._replace(rule=observe(query.rule, x, forecast, y))
 
 
 def with_floor(query: Any, explore: float) -> Any:
@@ -118,8 +89,8 @@ def with_floor(query: Any, explore: float) -> Any:
     return Floor(query, explore)
 
 
-def floor_of_rule(query: Any) -> float:
-    """Return the odds that a rule never goes below while it may ask at all, 0 if there are none."""
+def floor_of_rule(query: QueryRule) -> float:
+    """Return the least odds of a rule while it may ask at all, 0 if it has none."""
     if isinstance(query, Budget):
         return floor_of_rule(query.query)
     return float(getattr(query, "explore", 0.0))

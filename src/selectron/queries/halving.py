@@ -6,7 +6,7 @@ from numbers import Real
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_choice
+from selectron.protocol import AnyForecast, advance, ask_probability, observe, unmoved_by_choice
 from selectron.spec import POSITIVE, QueryRule, Range
 
 WIDEST = "1/sqrt(d)"
@@ -26,14 +26,11 @@ class Halving(QueryRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Halving
-    >>> from selectron.updates import Perceptron
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Perceptron(), Halving(start=0.5), random_state=0)
-    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
-    [0.0, 0.0, 1.0]
+    >>> from selectron import SelectiveClassifier, evaluate, streams, updates
+    >>> X, y = streams.drifting("stationary", seed=0, n=2000, noise=0.0)[:2]
+    >>> learner = SelectiveClassifier(updates.Reflection(), Halving(start=0.5))
+    >>> evaluate.progressive(learner, X, y).n_asked
+    449
     """
 
     patience: int = 16
@@ -62,7 +59,7 @@ class HalvingState(NamedTuple):
 
 
 @ask_probability.of(HalvingState)
-def halving_probability(query: HalvingState, x: Row, forecast: Forecast) -> float:
+def halving_probability(query: HalvingState, x: Row, forecast: AnyForecast) -> float:
     if forecast.norm == 0.0:  # no hypothesis yet, whatever a rule says of a class that is alone
         return 1.0
     return 1.0 if abs(forecast.margin) <= query.threshold * forecast.norm else 0.0
@@ -72,7 +69,7 @@ advance.of(HalvingState)(unmoved_by_choice)
 
 
 @observe.of(HalvingState)
-def halving_observe(query: HalvingState, x: Row, forecast: Forecast, y: float) -> HalvingState:
+def halving_observe(query: HalvingState, x: Row, forecast: AnyForecast, y: float) -> HalvingState:
     if forecast.norm == 0.0:  # the label that makes the first hypothesis answers no question
         return query
     if y * forecast.margin < 0.0:

@@ -1,4 +1,7 @@
-"""Ask the more readily the smaller the margin [CBGZ06]."""
+"""Odds of asking that are fixed, or the larger the smaller the margin [CBGZ06].
+
+Fixed odds are the controls that every saving is measured against.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -6,14 +9,61 @@ from typing import ClassVar, NamedTuple
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import (
-    Forecast,
+    AnyForecast,
     advance,
     ask_probability,
     observe,
     unmoved_by_choice,
     unmoved_by_label,
 )
-from selectron.spec import POSITIVE, QueryRule
+from selectron.spec import FRACTION, POSITIVE, QueryRule
+
+
+@dataclass(frozen=True)
+class Always(QueryRule):
+    """Ask for every label.
+
+    Examples
+    --------
+    >>> from selectron.protocol import Forecast, ask_probability
+    >>> ask_probability(Always().begin(d=2), None, Forecast(9.0, 1.0, 1.0, 0.0))
+    1.0
+    """
+
+    def begin(self, d: int) -> "UniformState":
+        return UniformState(1.0)
+
+
+@dataclass(frozen=True)
+class Uniform(QueryRule):
+    """Ask for a share of the labels, whatever the margin.
+
+    Parameters
+    ----------
+    rate : float
+        Probability of asking, in (0, 1].
+
+    Examples
+    --------
+    >>> from selectron.protocol import Forecast, ask_probability
+    >>> ask_probability(Uniform(rate=0.25).begin(d=2), None, Forecast(9.0, 1.0, 1.0, 0.0))
+    0.25
+    """
+
+    rate: float = 0.1
+    RANGES: ClassVar = {"rate": FRACTION}
+
+    def begin(self, d: int) -> "UniformState":
+        return UniformState(float(self.rate))
+
+
+class UniformState(NamedTuple):
+    rate: float
+
+
+@ask_probability.of(UniformState)
+def uniform_probability(query: UniformState, x: Row, forecast: AnyForecast) -> float:
+    return query.rate
 
 
 @dataclass(frozen=True)
@@ -27,14 +77,10 @@ class Margin(QueryRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Margin
-    >>> from selectron.updates import Perceptron
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0)
-    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
-    [0.33, 0.33, 0.71]
+    >>> from selectron.protocol import Forecast, ask_probability
+    >>> query = Margin(b=0.5).begin(d=2)
+    >>> [ask_probability(query, None, Forecast(p, 1.0, 1.0, 0.0)) for p in (0.0, 0.5, 2.0)]
+    [1.0, 0.5, 0.2]
     """
 
     b: float = 0.5
@@ -49,12 +95,8 @@ class MarginState(NamedTuple):
 
 
 @ask_probability.of(MarginState)
-def margin_probability(query: MarginState, x: Row, forecast: Forecast) -> float:
+def margin_probability(query: MarginState, x: Row, forecast: AnyForecast) -> float:
     return query.b / (query.b + abs(forecast.margin))
-
-
-advance.of(MarginState)(unmoved_by_choice)
-observe.of(MarginState)(unmoved_by_label)
 
 
 @dataclass(frozen=True)
@@ -71,14 +113,10 @@ class SecondOrderMargin(QueryRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import SecondOrderMargin
-    >>> from selectron.updates import SecondOrder
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(SecondOrder(), SecondOrderMargin(b=0.5), random_state=0)
-    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
-    [0.55, 0.55, 0.88]
+    >>> from selectron.protocol import Forecast, ask_probability
+    >>> query = SecondOrderMargin(b=0.5).begin(d=2)
+    >>> print(round(ask_probability(query, None, Forecast(2.0, 1.0, 1.0, variance=0.3)), 4))
+    0.098
     """
 
     b: float = 0.5
@@ -94,16 +132,12 @@ class SecondOrderMarginState(NamedTuple):
 
 @ask_probability.of(SecondOrderMarginState)
 def second_order_margin_probability(
-    query: SecondOrderMarginState, x: Row, forecast: Forecast
+    query: SecondOrderMarginState, x: Row, forecast: AnyForecast
 ) -> float:
     size = abs(forecast.margin)
     # A glance knows the largest variance only; without it the odds are never too small.
     spread = 1.0 + forecast.variance if forecast.exact else 1.0
     return query.b / (query.b + size + 0.5 * size * size * spread)
-
-
-advance.of(SecondOrderMarginState)(unmoved_by_choice)
-observe.of(SecondOrderMarginState)(unmoved_by_label)
 
 
 @dataclass(frozen=True)
@@ -120,43 +154,43 @@ class AdaptiveMargin(QueryRule):
     Examples
     --------
     >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import AdaptiveMargin
-    >>> from selectron.updates import Perceptron
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Perceptron(), AdaptiveMargin(beta=1.0), random_state=0)
-    >>> clf.fit(X, ["yes", "no", "no"]).ask(X).probabilities.round(2).tolist()
-    [0.63, 0.63, 0.9]
+    >>> from selectron.numeric.rows import DenseRow
+    >>> from selectron.protocol import Forecast, ask_probability
+    >>> query, row = AdaptiveMargin(beta=1.0).begin(d=2), DenseRow(np.array([0.6, 0.8]))
+    >>> print(ask_probability(query, row, Forecast(2.0, 1.0, 1.0, 0.0)).round(4))
+    0.3333
     """
 
     beta: float = 1.0
     RANGES: ClassVar = {"beta": POSITIVE}
 
     def begin(self, d: int) -> "AdaptiveMarginState":
-        return AdaptiveMarginState(float(self.beta), 0.0, 0)
+        return AdaptiveMarginState(float(self.beta))
 
 
 class AdaptiveMarginState(NamedTuple):
     beta: float
-    square_norm: float  # X²
-    n_mistakes: int  # K: the mistakes seen
+    square_norm: float = 0.0  # X²
+    n_mistakes: int = 0  # K: the mistakes seen
 
 
 @ask_probability.of(AdaptiveMarginState)
-def adaptive_probability(query: AdaptiveMarginState, x: Row, forecast: Forecast) -> float:
+def adaptive_probability(query: AdaptiveMarginState, x: Row, forecast: AnyForecast) -> float:
     largest = max(query.square_norm, square_norm(x))
     b = query.beta * largest * sqrt(1.0 + query.n_mistakes)
     return b / (b + abs(forecast.margin)) if b > 0.0 else 1.0
 
 
-advance.of(AdaptiveMarginState)(unmoved_by_choice)
-
-
 @observe.of(AdaptiveMarginState)
 def adaptive_observe(
-    query: AdaptiveMarginState, x: Row, forecast: Forecast, y: float
+    query: AdaptiveMarginState, x: Row, forecast: AnyForecast, y: float
 ) -> AdaptiveMarginState:
     if y * forecast.margin > 0.0:
         return query
     largest = max(query.square_norm, square_norm(x))
-    return AdaptiveMarginState(query.beta, largest, query.n_mistakes + 1)
+    return query._replace(square_norm=largest, n_mistakes=query.n_mistakes + 1)
+
+
+FIXED = UniformState, MarginState, SecondOrderMarginState  # nothing in these states changes
+advance.of(*FIXED, AdaptiveMarginState)(unmoved_by_choice)
+observe.of(*FIXED)(unmoved_by_label)

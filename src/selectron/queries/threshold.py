@@ -1,8 +1,8 @@
-"""Self-scaling thresholds: no b, no patience, no dimension to know.
+"""Thresholds that scale themselves: no unit of the margin and no dimension need be known.
 
-Both compare the margin, in its natural unit, with a threshold q that moves by factors. Zero means
-that q is not set yet: the first label is always asked, and the first row after it sets q to half
-of its certainty.
+Both rules compare the margin, in its natural unit, with a threshold q that moves by factors. Zero
+means that q is not set yet. The first label is always asked, and the first row after it sets q to
+half of its certainty.
 """
 
 from dataclasses import dataclass
@@ -11,35 +11,21 @@ from typing import ClassVar, NamedTuple
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import (
-    Forecast,
-    advance,
-    ask_probability,
-    observe,
-)
+from selectron.protocol import AnyForecast, advance, ask_probability, observe
 from selectron.spec import FRACTION, NOT_NEGATIVE, POSITIVE, QueryRule, Range
 
 SHARE = Range(0.0, 1.0, low_open=True, high_open=True)
 
 
 @helper
-def certainty(forecast: Forecast) -> float:
+def certainty(forecast: AnyForecast) -> float:
+    """Return the size of the margin in its natural unit."""
     return abs(forecast.margin) / forecast.unit
 
 
 @helper
-def odds_below(threshold: float, n_labels: int, forecast: Forecast) -> float:
-    """Ask below the threshold; before the first label, and while a glance cannot set it, always."""
-    if n_labels == 0 or (threshold == 0.0 and not forecast.exact):
-        return 1.0
-    level = certainty(forecast)
-    limit = threshold if threshold > 0.0 else level / 2.0
-    return 1.0 if level <= limit else 0.0
-
-
-@helper
 def odds_with_tail(threshold: float, level: float, doublings: int) -> float:
-    """Return 1 up to the threshold, and beyond it what falls with the power 2^doublings."""
+    """Return 1 up to the threshold; beyond it the odds fall with the power 2^doublings."""
     if level <= threshold:
         return 1.0
     odds = threshold / level
@@ -52,50 +38,40 @@ def odds_with_tail(threshold: float, level: float, doublings: int) -> float:
 class Balanced(QueryRule):
     """Hold the share of mistakes among the labels asked at rho.
 
-    A mistake widens the threshold by exp(step (1 - rho)), a right answer narrows it by
-    exp(-step rho); a round that is not asked widens it by 1 + leak/t, so that it cannot starve.
+    A mistake widens the threshold by exp(step (1 - rho)), and a right answer narrows it by
+    exp(-step rho). A round without a question widens it by 1 + leak/t, so that the rule never
+    stops asking.
 
     Parameters
     ----------
     rho : float
         Share in (0, 1) of mistakes to hold; 0.3 suits first-order rules on the sphere.
     step : float
-        > 0: how fast the threshold follows.
+        > 0: how fast the threshold follows the answers.
     leak : float
-        >= 0: how fast it opens when nothing is asked.
+        >= 0: how fast the threshold opens when nothing is asked.
     start : float
         The first threshold; 0 takes half the certainty of the first row after the first label.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.evaluate import progressive
-    >>> from selectron.queries import Balanced
-    >>> from selectron.updates import Ridge
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((2000, 5))
-    >>> y = X @ rng.standard_normal(5) > 0
-    >>> trace = progressive(SelectiveClassifier(Ridge(), Balanced()), X, y)
+    >>> from selectron import SelectiveClassifier, evaluate, streams, updates
+    >>> X, y = streams.drifting("stationary", seed=0, n=2000, noise=0.0)[:2]
+    >>> trace = evaluate.progressive(SelectiveClassifier(updates.Ridge(), Balanced()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    104 0.0145
+    156 0.069
     """
 
     rho: float = 0.45
     step: float = 1.0
     leak: float = 4.0
     start: float = 0.0
-    RANGES: ClassVar = {
-        "rho": SHARE,
-        "step": POSITIVE,
-        "leak": NOT_NEGATIVE,
-        "start": NOT_NEGATIVE,
-    }
+    RANGES: ClassVar = {"rho": SHARE, "step": POSITIVE, "leak": NOT_NEGATIVE, "start": NOT_NEGATIVE}
 
     def begin(self, d: int) -> "BalancedState":
         widen = exponential(self.step * (1.0 - self.rho))
         narrow = exponential(-self.step * self.rho)
-        return BalancedState(float(self.start), float(widen), float(narrow), float(self.leak), 0, 0)
+        return BalancedState(float(self.start), float(widen), float(narrow), float(self.leak))
 
 
 class BalancedState(NamedTuple):
@@ -103,17 +79,12 @@ class BalancedState(NamedTuple):
     widen: float
     narrow: float
     leak: float
-    n_rounds: int
-    n_labels: int
-
-
-@ask_probability.of(BalancedState)
-def balanced_probability(query: BalancedState, x: Row, forecast: Forecast) -> float:
-    return odds_below(query.threshold, query.n_labels, forecast)
+    n_rounds: int = 0
+    n_labels: int = 0
 
 
 @advance.of(BalancedState)
-def balanced_advance(query: BalancedState, forecast: Forecast, asked: bool) -> BalancedState:
+def balanced_advance(query: BalancedState, forecast: AnyForecast, asked: bool) -> BalancedState:
     n_rounds = query.n_rounds + 1
     threshold = query.threshold
     if query.n_labels > 0:
@@ -125,35 +96,30 @@ def balanced_advance(query: BalancedState, forecast: Forecast, asked: bool) -> B
 
 
 @observe.of(BalancedState)
-def balanced_observe(query: BalancedState, x: Row, forecast: Forecast, y: float) -> BalancedState:
+def balanced_observe(
+    query: BalancedState, x: Row, forecast: AnyForecast, y: float
+) -> BalancedState:
     factor = query.widen if y * forecast.margin <= 0.0 else query.narrow
     return query._replace(threshold=query.threshold * factor, n_labels=query.n_labels + 1)
 
 
 @dataclass(frozen=True)
 class RateTracking(QueryRule):
-    """Ask for the given share of the rows: those whose certainty is lowest at the time.
+    """Ask for the given share of the rows: those that are least certain at the time.
 
     Parameters
     ----------
     rate : float
         Share in (0, 1] of the rows to ask.
     step : float
-        > 0: how fast the threshold follows.
+        > 0: how fast the threshold follows the share.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.evaluate import progressive
-    >>> from selectron.queries import RateTracking
-    >>> from selectron.updates import Ridge
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((2000, 5))
-    >>> y = X @ rng.standard_normal(5) > 0
-    >>> trace = progressive(SelectiveClassifier(Ridge(), RateTracking(rate=0.1)), X, y)
-    >>> print(trace.n_asked, round(trace.error, 4))
-    188 0.0225
+    >>> from selectron import SelectiveClassifier, evaluate, streams
+    >>> X, y = streams.drifting("flips", seed=0, n=2000)[:2]
+    >>> evaluate.progressive(SelectiveClassifier(query=RateTracking(rate=0.1)), X, y).n_asked
+    186
     """
 
     rate: float = 0.08
@@ -163,24 +129,29 @@ class RateTracking(QueryRule):
     def begin(self, d: int) -> "RateTrackingState":
         asked = exponential(-self.step * (1.0 - self.rate))
         passed = exponential(self.step * self.rate)
-        return RateTrackingState(0.0, float(asked), float(passed), 0)
+        return RateTrackingState(0.0, float(asked), float(passed))
 
 
 class RateTrackingState(NamedTuple):
     threshold: float
     narrow: float
     widen: float
-    n_labels: int
+    n_labels: int = 0
 
 
-@ask_probability.of(RateTrackingState)
-def rate_tracking_probability(query: RateTrackingState, x: Row, forecast: Forecast) -> float:
-    return odds_below(query.threshold, query.n_labels, forecast)
+@ask_probability.of(BalancedState, RateTrackingState)
+def odds_below(query: BalancedState | RateTrackingState, x: Row, forecast: AnyForecast) -> float:
+    """Ask up to the threshold; always before the first label, and while a glance cannot set it."""
+    if query.n_labels == 0 or (query.threshold == 0.0 and not forecast.exact):
+        return 1.0
+    level = certainty(forecast)
+    limit = query.threshold if query.threshold > 0.0 else level / 2.0
+    return 1.0 if level <= limit else 0.0
 
 
 @advance.of(RateTrackingState)
 def rate_tracking_advance(
-    query: RateTrackingState, forecast: Forecast, asked: bool
+    query: RateTrackingState, forecast: AnyForecast, asked: bool
 ) -> RateTrackingState:
     if query.n_labels == 0:
         return query
@@ -191,6 +162,6 @@ def rate_tracking_advance(
 
 @observe.of(RateTrackingState)
 def rate_tracking_observe(
-    query: RateTrackingState, x: Row, forecast: Forecast, y: float
+    query: RateTrackingState, x: Row, forecast: AnyForecast, y: float
 ) -> RateTrackingState:
     return query._replace(n_labels=query.n_labels + 1)

@@ -2,8 +2,7 @@
 
 from selectron.scalings.automatic import Automatic
 from selectron.scalings.centred import Centred
-from selectron.scalings.intercept import Intercept
-from selectron.scalings.raw import Raw
+from selectron.scalings.intercept import Intercept, Raw
 from selectron.scalings.text import Text
 from selectron.scalings.winsorised import Winsorised
 

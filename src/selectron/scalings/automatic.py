@@ -1,4 +1,4 @@
-"""Images or a table? The first rows tell, without a label."""
+"""The first rows tell, without a label, whether they are images or a table."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -8,8 +8,19 @@ import numpy as np
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.rows import WIDEST_KEPT, DenseRow, Row, write_out
-from selectron.protocol import absorb, end_warm_up, has_statistics, present, preview, ready, warm_up
-from selectron.scalings.centred import Centred, CentredState
+from selectron.protocol import (
+    Presented,
+    QueryState,
+    UpdateState,
+    absorb,
+    end_warm_up,
+    has_statistics,
+    present,
+    preview,
+    ready,
+    warm_up,
+)
+from selectron.scalings.centred import Centred, CentredState, keeps_statistics
 from selectron.scalings.winsorised import Winsorised, WinsorisedState
 from selectron.spec import Range, Scaling
 
@@ -26,22 +37,20 @@ UNDECIDED, IMAGES, TABLE = range(3)
 class Automatic(Scaling):
     """Scale as `Centred` or as `Winsorised` does, whichever suits the first rows.
 
-    Rows are taken for images, or other counts in one unit, if there are at least 32 columns, no
-    entry is negative, and the largest values of the columns are alike: nineteen columns in twenty
-    stay below four times the median.
+    The scaling takes rows for images, or other counts in one unit, if there are at least 32
+    columns, no entry is negative, and the largest values of the columns are alike. They are alike
+    if nineteen columns in twenty stay below four times the median.
 
     Parameters
     ----------
     warmup : int
-        Rows > 0 that only teach the scale before the first label is asked.
+        Rows > 0 that teach the scale before the first label is asked.
 
     Examples
     --------
     >>> import numpy as np
     >>> from selectron.numeric.rows import DenseRow
-    >>> from selectron.protocol import absorb
-    >>> from selectron.scalings import Automatic
-    >>> scaling = Automatic(warmup=5).begin(64, np.float64)
+    >>> scaling = Automatic(warmup=5).begin(64, float)
     >>> for x in np.random.default_rng(0).random((5, 64)):
     ...     scaling = absorb(scaling, DenseRow(x))
     >>> print(scaling.kind, ("undecided", "images", "table")[scaling.kind])
@@ -54,24 +63,20 @@ class Automatic(Scaling):
     def width(self, d: int) -> int:
         return d + 1
 
-    def begin(self, d: int, dtype: Any) -> "AutomaticState":
-        return AutomaticState(
-            Centred(warmup=self.warmup).begin(d, dtype),
-            Winsorised(warmup=self.warmup).begin(d, dtype),
-            np.zeros(d),
-            np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_KEPT else 0, d)),
-            0.0,
-            UNDECIDED,
-        )
+    def begin(self, d: int, dtype: np.dtype[Any]) -> "AutomaticState":
+        centred = Centred(warmup=self.warmup).begin(d, dtype)
+        winsorised = Winsorised(warmup=self.warmup).begin(d, dtype)
+        early = np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_KEPT else 0, d))
+        return AutomaticState(centred, winsorised, np.zeros(d), early)
 
 
 class AutomaticState(NamedTuple):
     centred: CentredState
     winsorised: WinsorisedState
-    largest: Vector  # by column, over the warm-up
+    largest: Vector  # for each column: its largest value in the warm-up
     early: Matrix  # the first rows, as they came
-    least: float  # of all entries and 0
-    kind: int
+    least: float = 0.0  # the least of all entries and 0
+    kind: int = UNDECIDED
 
 
 @helper
@@ -97,6 +102,7 @@ def quantile(values: Vector, share: float) -> float:
 
 @helper
 def kind_of(largest: Vector, least: float) -> int:
+    """Return IMAGES or TABLE."""
     if len(largest) < LEAST_PIXELS or least < 0.0:
         return TABLE
     return IMAGES if quantile(largest, MOST) <= ALIKE * quantile(largest, MEDIAN) else TABLE
@@ -123,7 +129,10 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
 
 
 @end_warm_up.of(AutomaticState)
-def automatic_lean(scaling: AutomaticState, update: Any, query: Any) -> Any:
+def show_early_rows(
+    scaling: AutomaticState, update: UpdateState, query: QueryState
+) -> tuple[UpdateState, QueryState]:
+    """Show the rows of the warm-up to the other two rules, now that their scale is known."""
     for k in range(len(scaling.early)):
         row = present(scaling, DenseRow(scaling.early[k]))
         query = preview(query, row)
@@ -133,17 +142,13 @@ def automatic_lean(scaling: AutomaticState, update: Any, query: Any) -> Any:
 
 
 @present.of(AutomaticState)
-def automatic_present(scaling: AutomaticState, x: Row) -> DenseRow:
+def automatic_present(scaling: AutomaticState, x: Row) -> Presented:
     if scaling.kind == IMAGES:
-        row: DenseRow = present(scaling.centred, x)
-    else:
-        row = present(scaling.winsorised, x)
-    return row
+        return present(scaling.centred, x)
+    return present(scaling.winsorised, x)
 
 
-@has_statistics.of(AutomaticState)
-def automatic_has_statistics(scaling: AutomaticState) -> bool:
-    return True
+has_statistics.of(AutomaticState)(keeps_statistics)
 
 
 @ready.of(AutomaticState)

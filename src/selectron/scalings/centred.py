@@ -1,4 +1,4 @@
-"""Online centring: directions from the running mean, with a bias feature. No labels needed."""
+"""Online centring: each row becomes its direction from the running mean, with a bias feature."""
 
 from dataclasses import dataclass
 from math import nan
@@ -7,10 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.protocol import ScalingState, absorb, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
 
@@ -18,22 +19,20 @@ from selectron.spec import NOT_NEGATIVE, Range, Scaling
 class Centred(Scaling):
     """Present z = [(u - μ)/|u - μ|, bias], with u = x/|x| and μ the running mean of u.
 
-    A sparse row is spread out into one buffer of d + 1 numbers, so a round costs O(d).
+    The scaling writes a sparse row out into one buffer of d + 1 numbers, so a round costs O(d).
 
     Parameters
     ----------
     bias : float
         The last feature of every row, >= 0.
     warmup : int
-        Rows that only teach the mean before the first label is asked.
+        Rows that teach the mean before the first label is asked.
 
     Examples
     --------
     >>> import numpy as np
     >>> from selectron.numeric.rows import DenseRow
-    >>> from selectron.protocol import absorb, present
-    >>> from selectron.scalings import Centred
-    >>> scaling = Centred().begin(2, np.float64)
+    >>> scaling = Centred().begin(2, float)
     >>> for x in ([3.0, 4.0], [8.0, 6.0]):
     ...     scaling = absorb(scaling, DenseRow(np.array(x)))
     >>> present(scaling, DenseRow(np.array([3.0, 4.0]))).values.round(3).tolist()
@@ -47,8 +46,8 @@ class Centred(Scaling):
     def width(self, d: int) -> int:
         return d + 1
 
-    def begin(self, d: int, dtype: Any) -> "CentredState":
-        return CentredState(np.zeros(d), np.zeros(d + 1), float(self.bias), int(self.warmup), 0)
+    def begin(self, d: int, dtype: np.dtype[Any]) -> "CentredState":
+        return CentredState(np.zeros(d), np.zeros(d + 1), float(self.bias), int(self.warmup))
 
 
 class CentredState(NamedTuple):
@@ -56,18 +55,42 @@ class CentredState(NamedTuple):
     buffer: Vector  # the row at hand, as presented
     bias: float
     warmup: int
-    n_rows: int
+    n_rows: int = 0
+
+
+@helper
+def per_length(x: Row) -> float:
+    """Return 1/|x|, 0 for a row of zeros, NaN for a row that is not finite."""
+    size = sqrt(square_norm(x))
+    if size - size != 0.0:
+        return nan
+    return 1.0 / size if size > 0.0 else 0.0
+
+
+@helper
+def finished(buffer: Vector, shrink: float, last: float) -> DenseRow:
+    """Shrink a row in its buffer, and append its last feature."""
+    d = len(buffer) - 1
+    for i in range(d):
+        buffer[i] *= shrink
+    buffer[d] = last
+    return DenseRow(buffer)
+
+
+@helper
+def unreadable(buffer: Vector) -> DenseRow:
+    """Present NaN in the place of a row that is not finite: the pass finds it in the margin."""
+    buffer[:] = nan
+    return DenseRow(buffer)
 
 
 @absorb.of(CentredState)
 def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
-    n_rows = scaling.n_rows + 1
-    mean, buffer = scaling.mean, scaling.buffer
-    size = sqrt(square_norm(x))
-    if size - size != 0.0:  # NaN or infinity: the pass will refuse the row
+    mean, buffer, scale = scaling.mean, scaling.buffer, per_length(x)
+    if scale != scale:  # the pass will refuse the row
         return scaling
-    scale = 1.0 / size if size > 0.0 else 0.0
     write_out(x, buffer)
+    n_rows = scaling.n_rows + 1
     share = 1.0 / n_rows
     for i in range(len(mean)):
         mean[i] += (scale * buffer[i] - mean[i]) * share
@@ -76,30 +99,24 @@ def centred_absorb(scaling: CentredState, x: Row) -> CentredState:
 
 @present.of(CentredState)
 def centred_present(scaling: CentredState, x: Row) -> DenseRow:
-    mean, buffer = scaling.mean, scaling.buffer
+    mean, buffer, scale = scaling.mean, scaling.buffer, per_length(x)
     d = len(mean)
-    size = sqrt(square_norm(x))
-    if size - size != 0.0:  # must reach the margin, where the pass looks for it
-        buffer[:] = nan
-        return DenseRow(buffer)
-    scale = 1.0 / size if size > 0.0 else 0.0
+    if scale != scale:
+        return unreadable(buffer)
     write_out(x, buffer)
     for i in range(d):
         buffer[i] = scale * buffer[i] - mean[i]
     length = sqrt(lane_dot(buffer[:d], buffer[:d]))
-    # The scale of a row that is the mean itself is rounding, not a direction.
-    shrink = 1.0 / length if length > 1e-12 else 0.0
-    for i in range(d):
-        buffer[i] *= shrink
-    buffer[d] = scaling.bias
-    return DenseRow(buffer)
+    # Where the row is the mean itself, the difference is rounding, not a direction.
+    return finished(buffer, 1.0 / length if length > 1e-12 else 0.0, scaling.bias)
 
 
 @has_statistics.of(CentredState)
-def centred_has_statistics(scaling: CentredState) -> bool:
+def keeps_statistics(scaling: ScalingState) -> bool:
     return True
 
 
 @ready.of(CentredState)
-def centred_ready(scaling: CentredState) -> bool:
-    return scaling.n_rows > scaling.warmup
+def past_warm_up(scaling: ScalingState) -> bool:
+    """Tell whether more rows came than the warm-up takes."""
+    return bool(scaling.n_rows > scaling.warmup)

@@ -1,4 +1,4 @@
-"""A constant feature: the separator need not pass through the origin."""
+"""Rows as they come, or with a constant feature. These scalings keep no statistics."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,30 +8,51 @@ import numpy as np
 from selectron.arrays import Indices, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import DenseRow, Row, SparseRow
-from selectron.protocol import absorb, has_statistics, present, ready
-from selectron.scalings.raw import always_ready, no_statistics, nothing_to_absorb
+from selectron.protocol import Presented, ScalingState, absorb, has_statistics, present, ready
 from selectron.spec import Scaling
 
 
 @dataclass(frozen=True)
-class Intercept(Scaling):
-    """Append the feature 1 to every row.
+class Raw(Scaling):
+    """Hand every row to the update rule as it is.
 
     Examples
     --------
     >>> import numpy as np
     >>> from selectron.numeric.rows import DenseRow
-    >>> from selectron.protocol import present
-    >>> from selectron.scalings import Intercept
-    >>> scaling = Intercept().begin(2, np.float64)
-    >>> present(scaling, DenseRow(np.array([3.0, 4.0]))).values.tolist()
+    >>> present(Raw().begin(2, float), DenseRow(np.array([3.0, 4.0]))).values.tolist()
+    [3.0, 4.0]
+    """
+
+    def begin(self, d: int, dtype: np.dtype[Any]) -> "RawState":
+        return RawState(True)
+
+
+class RawState(NamedTuple):
+    ready: bool  # always True: an empty tuple would have no type of its own in compiled code
+
+
+@present.of(RawState)
+def raw_present(scaling: RawState, x: Row) -> Row:
+    return x
+
+
+@dataclass(frozen=True)
+class Intercept(Scaling):
+    """Append the feature 1 to every row: the separator need not pass through the origin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from selectron.numeric.rows import DenseRow
+    >>> present(Intercept().begin(2, float), DenseRow(np.array([3.0, 4.0]))).values.tolist()
     [3.0, 4.0, 1.0]
     """
 
     def width(self, d: int) -> int:
         return d + 1
 
-    def begin(self, d: int, dtype: Any) -> "InterceptState":
+    def begin(self, d: int, dtype: np.dtype[Any]) -> "InterceptState":
         return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.uint32), d)
 
 
@@ -42,7 +63,7 @@ class InterceptState(NamedTuple):
 
 
 @Verb
-def with_constant(x: Row, scaling: InterceptState) -> Any:
+def with_constant(x: Row, scaling: InterceptState) -> Row:
     """Copy the row into the room and append the constant."""
 
 
@@ -66,10 +87,20 @@ def sparse_with_constant(x: SparseRow, scaling: InterceptState) -> SparseRow:
 
 
 @present.of(InterceptState)
-def intercept_present(scaling: InterceptState, x: Row) -> Any:
+def intercept_present(scaling: InterceptState, x: Row) -> Presented:
     return with_constant(x, scaling)
 
 
-absorb.of(InterceptState)(nothing_to_absorb)
-has_statistics.of(InterceptState)(no_statistics)
-ready.of(InterceptState)(always_ready)
+@absorb.of(RawState, InterceptState)
+def nothing_to_absorb(scaling: ScalingState, x: Row) -> ScalingState:
+    return scaling
+
+
+@has_statistics.of(RawState, InterceptState)
+def no_statistics(scaling: ScalingState) -> bool:
+    return False
+
+
+@ready.of(RawState, InterceptState)
+def always_ready(scaling: ScalingState) -> bool:
+    return True

@@ -12,6 +12,7 @@ from selectron.numeric.elementary import logarithm, sqrt
 from selectron.numeric.rows import DenseRow, Row, ShiftedRow, SparseRow
 from selectron.numeric.sums import gather_dot, lane_dot
 from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.scalings.centred import keeps_statistics, past_warm_up
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
 LEAST_LENGTH = 1e-6  # of a row about the mean: below, its direction is rounding
@@ -21,24 +22,22 @@ LEAST_LENGTH = 1e-6  # of a row about the mean: below, its direction is rounding
 class Text(Scaling):
     """Present z = [(u - μ)/|u - μ|, bias] in O(nnz), with u = x/|x| and μ the running mean of u.
 
-    Rows of whole numbers are taken for counts of words: an entry then becomes
-    log(1 + count) log((t + 1)/df), df the rows so far that have the word. Other rows are left as
-    they are.
+    Rows of whole numbers are taken for counts of words. Then an entry becomes
+    log(1 + count) log((t + 1)/df), where t counts the rows so far and df those with the word.
+    Other rows stay as they are.
 
     Parameters
     ----------
     bias : float
-        The last feature of every row, >= 0.
+        The last feature of every row, >= 0; it does not depend on the row.
     warmup : int
-        Rows that only teach the statistics before the first label is asked.
+        Rows that teach the statistics before the first label is asked.
 
     Examples
     --------
     >>> import numpy as np
     >>> from selectron.numeric.rows import SparseRow, dot
-    >>> from selectron.protocol import absorb, present
-    >>> from selectron.scalings import Text
-    >>> scaling = Text().begin(3, np.float64)
+    >>> scaling = Text().begin(3, float)
     >>> for columns in ([0, 1], [0, 2]):
     ...     row = SparseRow(np.array([0.6, 0.8]), np.array(columns, np.uint32))
     ...     scaling = absorb(scaling, row)
@@ -55,35 +54,26 @@ class Text(Scaling):
     def width(self, d: int) -> int:
         return d + 1
 
-    def begin(self, d: int, dtype: Any) -> "TextState":
+    def begin(self, d: int, dtype: np.dtype[Any]) -> "TextState":
         columns = np.zeros(0, np.uint32) if d >= 2**32 else np.arange(d, dtype=np.uint32)
-        return TextState(
-            np.zeros(d),
-            np.zeros(d),
-            np.zeros(d),
-            columns,
-            float(self.bias),
-            int(self.warmup),
-            True,
-            0.0,
-            0,
-        )
+        arrays = np.zeros(d), np.zeros(d), np.zeros(d), columns
+        return TextState(*arrays, float(self.bias), int(self.warmup))
 
 
 class TextState(NamedTuple):
-    total: Vector  # of the unit rows
-    rows_with: Vector  # each column
+    total: Vector  # the sum of the unit rows
+    rows_with: Vector  # for each column: the rows with an entry there
     buffer: Vector  # the weighted entries of the row at hand
-    columns: Indices  # of a dense row
+    columns: Indices  # 0, 1, 2, ...: the columns of a dense row
     bias: float
     warmup: int
-    counts: bool  # all entries of the warm-up were whole numbers
-    square_total: float
-    n_rows: int
+    counts: bool = True  # all entries of the warm-up were whole numbers
+    square_total: float = 0.0  # the squared length of `total`
+    n_rows: int = 0
 
 
 @Verb
-def stored(x: Row, columns: Indices) -> Any:
+def stored(x: Row, columns: Indices) -> SparseRow:
     """Return the row as entries and their columns."""
 
 
@@ -113,6 +103,7 @@ def weigh(scaling: TextState, x: SparseRow, counts: bool, n_rows: int) -> float:
 
 @helper
 def whole_numbers(values: Vector) -> bool:
+    """Tell whether all values are whole and none is negative."""
     broken = 0
     for k in range(len(values)):
         broken += values[k] < 0.0 or values[k] != np.floor(values[k])
@@ -151,7 +142,7 @@ def text_present(scaling: TextState, given: Row) -> ShiftedRow:
     length = weigh(scaling, x, scaling.counts, scaling.n_rows)
     values = scaling.buffer[:n]
     unit = 1.0 / length if length > 0.0 else 0.0
-    if length - length != 0.0:  # must reach the margin, where the pass looks for it
+    if length - length != 0.0:  # the pass looks for NaN in the margin
         unit = nan
     share = 1.0 / max(scaling.n_rows, 1)
     own = 1.0 if length > 0.0 else 0.0
@@ -160,23 +151,9 @@ def text_present(scaling: TextState, given: Row) -> ShiftedRow:
     distance = sqrt(max(apart, 0.0)) if apart == apart else nan
     stretch = 0.0 if distance < LEAST_LENGTH else 1.0 / distance
     square = (1.0 if stretch > 0.0 else 0.0) + scaling.bias * scaling.bias
-    return ShiftedRow(
-        values,
-        x.indices,
-        scaling.total,
-        unit * stretch,
-        share * stretch,
-        unit,
-        scaling.bias,
-        square,
-    )
+    scale, shift = unit * stretch, share * stretch
+    return ShiftedRow(values, x.indices, scaling.total, scale, shift, unit, scaling.bias, square)
 
 
-@has_statistics.of(TextState)
-def text_has_statistics(scaling: TextState) -> bool:
-    return True
-
-
-@ready.of(TextState)
-def text_ready(scaling: TextState) -> bool:
-    return scaling.n_rows > scaling.warmup
+has_statistics.of(TextState)(keeps_statistics)
+ready.of(TextState)(past_warm_up)

@@ -1,7 +1,6 @@
 """Tables of any scale: running means and spreads that outliers cannot move far."""
 
 from dataclasses import dataclass
-from math import nan
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, write_out
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import absorb, has_statistics, present, ready
+from selectron.scalings.centred import finished, keeps_statistics, past_warm_up, unreadable
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
 
 TRUSTED = 20  # rows after which a spread is trusted to tell an outlier
@@ -21,9 +21,9 @@ TRUSTED = 20  # rows after which a spread is trusted to tell an outlier
 class Winsorised(Scaling):
     """Present z = [v, b]/|[v, b]| with v the features in standard deviations, clipped.
 
-    Mean and deviation follow the rows, each deviation clipped before it counts, so that a heavy
-    tail does not swallow the scale. The last feature is `bias` times the usual length of v: the
-    sign of w.z is that of an affine rule in v.
+    Mean and deviation follow the rows. Each deviation is clipped before it counts, so that a heavy
+    tail does not swallow the scale. The last feature b is `bias` times the usual length of v, so
+    the sign of w.z is that of an affine rule in v.
 
     Parameters
     ----------
@@ -32,15 +32,13 @@ class Winsorised(Scaling):
     bias : float
         The last feature, >= 0, in units of the usual length of a row.
     warmup : int
-        Rows that only teach the scale before the first label is asked.
+        Rows that teach mean and deviation before the first label is asked.
 
     Examples
     --------
     >>> import numpy as np
     >>> from selectron.numeric.rows import DenseRow
-    >>> from selectron.protocol import absorb, present
-    >>> from selectron.scalings import Winsorised
-    >>> scaling = Winsorised().begin(2, np.float64)
+    >>> scaling = Winsorised().begin(2, float)
     >>> for x in ([1.0, 100.0], [3.0, 100.0], [2.0, 400.0]):
     ...     scaling = absorb(scaling, DenseRow(np.array(x)))
     >>> present(scaling, DenseRow(np.array([3.0, 100.0]))).values.round(3).tolist()
@@ -55,18 +53,9 @@ class Winsorised(Scaling):
     def width(self, d: int) -> int:
         return d + 1
 
-    def begin(self, d: int, dtype: Any) -> "WinsorisedState":
-        return WinsorisedState(
-            np.zeros(d),
-            np.zeros(d),
-            np.zeros(d),
-            np.zeros(d + 1),
-            float(self.clip),
-            float(self.bias),
-            int(self.warmup),
-            0.0,
-            0,
-        )
+    def begin(self, d: int, dtype: np.dtype[Any]) -> "WinsorisedState":
+        arrays = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d + 1)
+        return WinsorisedState(*arrays, float(self.clip), float(self.bias), int(self.warmup))
 
 
 class WinsorisedState(NamedTuple):
@@ -77,12 +66,13 @@ class WinsorisedState(NamedTuple):
     clip: float
     bias: float
     warmup: int
-    square_length: float  # the mean of |v|²
-    n_rows: int
+    square_length: float = 0.0  # the mean of |v|²
+    n_rows: int = 0
 
 
 @helper
 def all_finite(values: Vector) -> bool:
+    """Tell whether no value is NaN or infinite."""
     bad = 0
     for i in range(len(values)):
         bad += values[i] - values[i] != 0.0
@@ -91,12 +81,13 @@ def all_finite(values: Vector) -> bool:
 
 @helper
 def clipped(value: float, bound: float) -> float:
+    """Return the value, or the bound that it exceeds on either side."""
     return bound if value > bound else (-bound if value < -bound else value)
 
 
 @helper
 def standardise(scaling: WinsorisedState) -> float:
-    """Turn the buffer into v; return |v|²."""
+    """Turn the row in the buffer into v; return |v|²."""
     buffer, d = scaling.buffer, len(scaling.mean)
     for i in range(d):
         deviation = scaling.deviation[i]
@@ -130,24 +121,14 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
 def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
     buffer, d = scaling.buffer, len(scaling.mean)
     write_out(x, buffer)
-    if not all_finite(buffer[:d]):  # must reach the margin, where the pass looks for it
-        buffer[:] = nan
-        return DenseRow(buffer)
+    if not all_finite(buffer[:d]):
+        return unreadable(buffer)
     square = standardise(scaling)
     bias = scaling.bias * sqrt(scaling.square_length)
     length = sqrt(square + bias * bias)
     shrink = 1.0 / length if length > 0.0 else 0.0
-    for i in range(d):
-        buffer[i] *= shrink
-    buffer[d] = bias * shrink
-    return DenseRow(buffer)
+    return finished(buffer, shrink, bias * shrink)
 
 
-@has_statistics.of(WinsorisedState)
-def winsorised_has_statistics(scaling: WinsorisedState) -> bool:
-    return True
-
-
-@ready.of(WinsorisedState)
-def winsorised_ready(scaling: WinsorisedState) -> bool:
-    return scaling.n_rows > scaling.warmup
+has_statistics.of(WinsorisedState)(keeps_statistics)
+ready.of(WinsorisedState)(past_warm_up)

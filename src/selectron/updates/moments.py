@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from selectron.compiler.verbs import helper
-from selectron.numeric.elementary import exponential, sqrt
-from selectron.numeric.normal import normal_density, normal_distribution
+from selectron.numeric.elementary import exponential, normal_density, normal_distribution, sqrt
 from selectron.protocol import Forecast
 
 FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0

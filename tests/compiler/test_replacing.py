@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit
-from numba.core.errors import TypingError
+from numba import TypingError, njit
 
 from selectron.compiler.states import numbers_of, pack
 from selectron.compiler.verbs import KERNEL, helper
