@@ -14,7 +14,7 @@ from selectron.queries import Always, Capped
 from selectron.scalings import Text
 from selectron.spec import Rules
 from selectron.updates import ClassRidge
-from selectron.updates.known_classes import weight_of
+from selectron.updates.class_ridge import weight_of
 from tests.oracles import many_learners, queries
 from tests.oracles.many_run import run
 from tests.rules.streams import as_csr, as_dense

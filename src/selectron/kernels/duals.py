@@ -4,17 +4,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.kernels.class_second_order import ClassRidgeDual, ClassSecondOrderDual
 from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited
 from selectron.kernels.first_order import TwoClasses
 from selectron.kernels.many_classes import ManyClasses
 from selectron.kernels.projection import Projection
 from selectron.kernels.prototypes import Prototypes
-from selectron.kernels.regression import Regression
 from selectron.kernels.room import widened, with_room
-from selectron.kernels.second_order import RidgeDual, SecondOrderDual
+from selectron.kernels.second_order import Regression
 from selectron.kernels.support import MOST_RECENT
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
+from selectron.updates.covariance import Belief, ClassBelief
+from selectron.updates.ridge import RidgeRule
+from selectron.updates.second_order import SecondOrderRule
 
 FIRST_ORDER = (Perceptron, Ballseptron)
 SECOND_ORDER = (Ridge, SecondOrder)
@@ -47,16 +48,14 @@ def begin_dual(rule: Any, support: Any, kernel: Any, memory: Memory, n_classes: 
     check_dual(rule, memory)
     budget, n = _budget(memory), n_classes if n_classes > 2 else 1
     if isinstance(rule, SECOND_ORDER):
-        solved, matrix = np.zeros((n, 0)), np.zeros((0, 0))
-        regression = Regression(
-            support, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
+        solved, matrix, a = np.zeros((n, 0)), np.zeros((0, 0)), float(rule.a)
+        store = Regression(
+            support, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n), a
         )
-        ridge, a = isinstance(rule, Ridge), float(rule.a)
+        numbers = RidgeRule(a) if isinstance(rule, Ridge) else SecondOrderRule(a)
         if n > 1:
-            return (ClassRidgeDual if ridge else ClassSecondOrderDual)(
-                regression, np.zeros(n), a, 0.0, 0
-            )
-        return (RidgeDual if ridge else SecondOrderDual)(regression, a, 0.0, 0)
+            return ClassBelief(store, numbers, np.zeros(n), 0.0, 0)
+        return Belief(store, numbers, 0.0, 0)
     prototypes = Prototypes(
         support,
         kernel,
