@@ -1,17 +1,16 @@
 """From an update rule to its dual form, and room for it to grow."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited
-from selectron.kernels.first_order import TwoClasses
-from selectron.kernels.many_classes import ManyClasses
-from selectron.kernels.projection import Projection
-from selectron.kernels.prototypes import Prototypes
-from selectron.kernels.room import widened, with_room
+from selectron.kernels.budgets import Budget, Projection, RandomExit, SmallestExit, Unlimited
+from selectron.kernels.choice import Kernel
+from selectron.kernels.first_order import ManyClasses, Prototypes, TwoClasses
 from selectron.kernels.second_order import Regression
-from selectron.kernels.support import MOST_RECENT
+from selectron.kernels.support import MOST_RECENT, Support, widened, with_room
+from selectron.protocol import State
+from selectron.spec import UpdateRule
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 from selectron.updates.covariance import Belief, ClassBelief
 from selectron.updates.ridge import RidgeRule
@@ -19,6 +18,7 @@ from selectron.updates.second_order import SecondOrderRule
 
 FIRST_ORDER = (Perceptron, Ballseptron)
 SECOND_ORDER = (Ridge, SecondOrder)
+Dual = TwoClasses | ManyClasses | Belief | ClassBelief
 
 
 class Memory(NamedTuple):
@@ -28,7 +28,7 @@ class Memory(NamedTuple):
     removal: str
 
 
-def check_dual(rule: Any, memory: Memory) -> None:
+def check_dual(rule: UpdateRule, memory: Memory) -> None:
     """Refuse rules that no sum over support vectors can express."""
     if not isinstance(rule, FIRST_ORDER + SECOND_ORDER):
         raise ValueError(
@@ -43,7 +43,9 @@ def check_dual(rule: Any, memory: Memory) -> None:
         )
 
 
-def begin_dual(rule: Any, support: Any, kernel: Any, memory: Memory, n_classes: int) -> Any:
+def begin_dual(
+    rule: UpdateRule, support: Support, kernel: Kernel, memory: Memory, n_classes: int
+) -> Dual:
     """Return the state of the rule with no support vectors yet."""
     check_dual(rule, memory)
     budget, n = _budget(memory), n_classes if n_classes > 2 else 1
@@ -73,7 +75,7 @@ def begin_dual(rule: Any, support: Any, kernel: Any, memory: Memory, n_classes: 
     return TwoClasses(prototypes, eta, r, 0.0, 0, 0)
 
 
-def _budget(memory: Memory) -> Any:
+def _budget(memory: Memory) -> Budget:
     if memory.most is None:
         return Unlimited(True)
     if memory.removal == "projection":
@@ -83,16 +85,16 @@ def _budget(memory: Memory) -> Any:
     return kind(np.zeros((0, 0)), ages, clock, np.zeros(MOST_RECENT), memory.most)
 
 
-def core_of(state: Any) -> Any:
+def core_of(state: State) -> State:
     """Return the part of a dual state that has the support vectors."""
     return state[0]
 
 
-def with_core(state: Any, core: Any) -> Any:
+def with_core(state: State, core: State) -> State:
     return type(state)(core, *state[1:])
 
 
-def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
+def dual_with_room(state: State, capacity: int, nonzeros: int) -> State:
     """Return the state with this many slots."""
     core = core_of(state)
     core = core._replace(
@@ -109,7 +111,7 @@ def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
     return with_core(state, core)
 
 
-def _budget_with_room(budget: Any, capacity: int) -> Any:
+def _budget_with_room(budget: Budget, capacity: int) -> Budget:
     if isinstance(budget, Projection):
         inverse = widened(budget.inverse, capacity, capacity)
         return budget._replace(inverse=inverse, image=np.zeros(capacity))

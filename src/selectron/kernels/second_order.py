@@ -12,10 +12,8 @@ import numpy as np
 
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
-from selectron.kernels.block import BlockRow
-from selectron.kernels.exits import is_full, leaving, write_down
-from selectron.kernels.projection import widen_inverse
-from selectron.kernels.support import catch_up, keep
+from selectron.kernels.budgets import is_full, leaving, note_entry, widen_inverse
+from selectron.kernels.support import BlockRow, catch_up, keep
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import State
@@ -98,7 +96,7 @@ def enter(store: Regression, x: BlockRow, share: float) -> Regression:
         coefficients[c, slot] = missing
         targets[c, slot] = aims[c]
     widen_inverse(inverse, image, m, slot, loss)
-    write_down(budget, slot, x.values[:m], x.square)
+    note_entry(budget, slot, x.values[:m], x.square)
     return store._replace(support=keep(support, slot, x))
 
 
