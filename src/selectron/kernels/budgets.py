@@ -18,40 +18,31 @@ SMALL_LOSS = 0.01  # of |x|²: a tenth of the row's length
 
 
 class Unlimited(NamedTuple):
-    """Nobody ever leaves."""
+    """There is room for all."""
 
     unlimited: bool
 
 
-class RandomExit(NamedTuple):
-    """Any of them, by a coin [CCG07]."""
+class Exit(NamedTuple):
+    """One of the others leaves: any, by a coin [CCG07], or the one with the least coefficients."""
 
     gram: Matrix  # kernel values among the support vectors
     entered: Indices  # when each slot was filled
     clock: Indices  # (1,): how many have entered
     coins: Vector  # for the entries of this block
     most: int
-
-
-class SmallestExit(NamedTuple):
-    """The one with the smallest coefficients; of several, the oldest."""
-
-    gram: Matrix
-    entered: Indices
-    clock: Indices
-    coins: Vector
-    most: int
+    by_coin: bool
 
 
 class Projection(NamedTuple):
-    """Nobody leaves; when all places are taken, new rows are projected."""
+    """When all places are taken, new rows are projected; no support vector leaves."""
 
     inverse: Matrix  # of the Gram matrix
     image: Vector
     most: int
 
 
-Budget = Unlimited | RandomExit | SmallestExit | Projection
+Budget = Unlimited | Exit | Projection
 
 
 @Verb
@@ -74,28 +65,21 @@ def never_full(budget: Unlimited, n_support: int) -> bool:
     return False
 
 
-@leaving.of(Unlimited)
-def nobody_leaves(budget: Unlimited, coefficients: Matrix, n_support: int, n_recent: int) -> int:
-    return n_support
-
-
-@note_entry.of(Unlimited)
-def nothing_to_write(budget: Unlimited, slot: int, values: Vector, square: float) -> None:
-    pass
-
-
-@is_full.of(RandomExit, SmallestExit)
-def full(budget: RandomExit | SmallestExit, n_support: int) -> bool:
+@is_full.of(Exit, Projection)
+def full(budget: Exit | Projection, n_support: int) -> bool:
     return n_support >= budget.most
 
 
-@leaving.of(RandomExit)
-def anyone(budget: RandomExit, coefficients: Matrix, n_support: int, n_recent: int) -> int:
-    return min(int(budget.coins[n_recent] * n_support), n_support - 1)
+@leaving.otherwise
+def nobody_leaves(budget: State, coefficients: Matrix, n_support: int, n_recent: int) -> int:
+    return n_support
 
 
-@leaving.of(SmallestExit)
-def least(budget: SmallestExit, coefficients: Matrix, n_support: int, n_recent: int) -> int:
+@leaving.of(Exit)
+def one_leaves(budget: Exit, coefficients: Matrix, n_support: int, n_recent: int) -> int:
+    """Return the slot that the coin names, or that of the least; of several, the oldest."""
+    if budget.by_coin:
+        return min(int(budget.coins[n_recent] * n_support), n_support - 1)
     chosen, smallest = 0, 0.0
     for j in range(n_support):
         size = 0.0
@@ -107,21 +91,18 @@ def least(budget: SmallestExit, coefficients: Matrix, n_support: int, n_recent: 
     return chosen
 
 
-@note_entry.of(RandomExit, SmallestExit)
-def write_values(
-    budget: RandomExit | SmallestExit, slot: int, values: Vector, square: float
-) -> None:
+@note_entry.otherwise
+def nothing_to_note(budget: State, slot: int, values: Vector, square: float) -> None:
+    pass
+
+
+@note_entry.of(Exit)
+def note_values(budget: Exit, slot: int, values: Vector, square: float) -> None:
     for j in range(len(values)):
-        budget.gram[slot, j] = values[j]
-        budget.gram[j, slot] = values[j]
+        budget.gram[slot, j] = budget.gram[j, slot] = values[j]
     budget.gram[slot, slot] = square
     budget.entered[slot] = budget.clock[0]
     budget.clock[0] += 1
-
-
-@is_full.of(Projection)
-def no_place_left(budget: Projection, n_support: int) -> bool:
-    return n_support >= budget.most
 
 
 @helper

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.kernels.budgets import Budget, Projection, RandomExit, SmallestExit, Unlimited
+from selectron.kernels.budgets import Budget, Exit, Projection, Unlimited
 from selectron.kernels.choice import Kernel
 from selectron.kernels.first_order import ManyClasses, Prototypes, TwoClasses
 from selectron.kernels.second_order import Regression
@@ -51,28 +51,19 @@ def begin_dual(
     budget, n = _budget(memory), n_classes if n_classes > 2 else 1
     if isinstance(rule, SECOND_ORDER):
         solved, matrix, a = np.zeros((n, 0)), np.zeros((0, 0)), float(rule.a)
-        store = Regression(
-            support, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n), a
-        )
+        parts = solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
+        regression = Regression(support, kernel, budget, *parts, a)
         numbers = RidgeRule(a) if isinstance(rule, Ridge) else SecondOrderRule(a)
         if n > 1:
-            return ClassBelief(store, numbers, np.zeros(n), 0.0, 0)
-        return Belief(store, numbers, 0.0, 0)
-    prototypes = Prototypes(
-        support,
-        kernel,
-        budget,
-        np.zeros((n, 0)),
-        np.zeros((n, n)),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n),
-    )
+            return ClassBelief(regression, numbers, np.zeros(n), 0.0, 0)
+        return Belief(regression, numbers, 0.0, 0)
+    sums, scores, steps, along = np.zeros((n, 0)), np.zeros(n), np.zeros(n), np.zeros(n)
+    store = Prototypes(support, kernel, budget, sums, np.zeros((n, n)), scores, steps, along)
     eta = float(rule.eta) if isinstance(rule, Perceptron) else 1.0
     r = float(rule.r) if isinstance(rule, Ballseptron) else 0.0
     if n > 1:
-        return ManyClasses(prototypes, prototypes.scores, eta, r, 0, 0)
-    return TwoClasses(prototypes, eta, r, 0.0, 0, 0)
+        return ManyClasses(store, scores, eta, r, 0, 0)
+    return TwoClasses(store, eta, r, 0.0, 0, 0)
 
 
 def _budget(memory: Memory) -> Budget:
@@ -80,18 +71,18 @@ def _budget(memory: Memory) -> Budget:
         return Unlimited(True)
     if memory.removal == "projection":
         return Projection(np.zeros((0, 0)), np.zeros(0), memory.most)
-    kind = RandomExit if memory.removal == "random" else SmallestExit
-    ages, clock = np.zeros(0, np.int64), np.zeros(1, np.int64)
-    return kind(np.zeros((0, 0)), ages, clock, np.zeros(MOST_RECENT), memory.most)
+    entered, clock, coins = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(MOST_RECENT)
+    by_coin = memory.removal == "random"
+    return Exit(np.zeros((0, 0)), entered, clock, coins, memory.most, by_coin)
 
 
 def core_of(state: State) -> State:
     """Return the part of a dual state that has the support vectors."""
-    return state[0]
+    return state.store
 
 
 def with_core(state: State, core: State) -> State:
-    return type(state)(core, *state[1:])
+    return state._replace(store=core)
 
 
 def dual_with_room(state: State, capacity: int, nonzeros: int) -> State:
@@ -115,7 +106,7 @@ def _budget_with_room(budget: Budget, capacity: int) -> Budget:
     if isinstance(budget, Projection):
         inverse = widened(budget.inverse, capacity, capacity)
         return budget._replace(inverse=inverse, image=np.zeros(capacity))
-    if isinstance(budget, RandomExit | SmallestExit):
+    if isinstance(budget, Exit):
         gram = widened(budget.gram, capacity, capacity)
         return budget._replace(gram=gram, entered=widened(budget.entered, capacity))
     return budget

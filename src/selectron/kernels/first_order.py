@@ -7,14 +7,14 @@ in ways that a running squared length could not follow.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.kernels.budgets import (
     SMALL_LOSS,
+    Exit,
     Projection,
-    RandomExit,
-    SmallestExit,
-    Unlimited,
     is_full,
     leaving,
     mixture,
@@ -33,6 +33,7 @@ from selectron.protocol import (
     learn,
     predict,
 )
+from selectron.updates.covariance import look, score
 from selectron.updates.first_order import lead, rival_of
 
 
@@ -57,25 +58,36 @@ class Entry(NamedTuple):
 
 
 @Verb
-def admit(budget: State, prototypes: Prototypes, x: BlockRow) -> Entry:
+def admit(budget: State, store: Prototypes, x: BlockRow) -> Entry:
     """Find a place for the row; whoever leaves for it is taken out of the hypotheses."""
 
 
+@look.of(Prototypes)
+def compare_row(store: State, x: BlockRow) -> None:
+    catch_up(store.kernel, store.support, x)
+
+
+@score.of(Prototypes)
+def sum_over_support(store: State, x: BlockRow, k: int) -> float:
+    """Return w·x of one class; NaN if the row is not finite."""
+    m = store.support.n_support
+    return np.float64(lane_dot(store.coefficients[k, :m], x.values[:m]) + 0.0 * x.square)
+
+
 @helper
-def score(prototypes: Prototypes, x: BlockRow) -> None:
+def score_all(store: Prototypes, x: BlockRow) -> None:
     """Write w_c·x into `scores`, every sum over the slots in a fixed order."""
-    m = prototypes.support.n_support
-    catch_up(prototypes.kernel, prototypes.support, x)
-    for c in range(len(prototypes.scores)):
-        prototypes.scores[c] = lane_dot(prototypes.coefficients[c, :m], x.values[:m])
+    look(store, x)
+    for c in range(len(store.scores)):
+        store.scores[c] = score(store, x, c)
 
 
 @helper
-def move(prototypes: Prototypes, x: BlockRow) -> Prototypes:
+def move(store: Prototypes, x: BlockRow) -> Prototypes:
     """Add steps[c] x to every w_c; the scores must be those of this row."""
-    _, _, budget, coefficients, products, scores, steps, _ = prototypes
-    entry = admit(budget, prototypes, x)
-    support = prototypes.support
+    _, _, budget, coefficients, products, scores, steps, _ = store
+    entry = admit(budget, store, x)
+    support = store.support
     if entry.slot >= 0:
         support = keep(support, entry.slot, x)
         for c in range(len(steps)):
@@ -84,41 +96,33 @@ def move(prototypes: Prototypes, x: BlockRow) -> Prototypes:
         for b in range(len(steps)):
             cross = steps[a] * scores[b] + steps[b] * scores[a]
             products[a, b] += cross + steps[a] * steps[b] * entry.square
-    return prototypes._replace(support=support)
+    return store._replace(support=support)
 
 
-@admit.of(Unlimited, RandomExit, SmallestExit)
-def admit_after_exit(
-    budget: Unlimited | RandomExit | SmallestExit, prototypes: Prototypes, x: BlockRow
-) -> Entry:
-    slot = prototypes.support.n_support
+@admit.otherwise
+def admit_after_exit(budget: State, store: Prototypes, x: BlockRow) -> Entry:
+    slot = store.support.n_support
     if is_full(budget, slot):
-        slot = leaving(budget, prototypes.coefficients, slot, prototypes.support.recent.n)
-        take_out(budget, prototypes, slot, x)
-    note_entry(budget, slot, x.values[: prototypes.support.n_support], x.square)
+        slot = leaving(budget, store.coefficients, slot, store.support.recent.n)
+        take_out(budget, store, slot, x)
+    note_entry(budget, slot, x.values[: store.support.n_support], x.square)
     return Entry(slot, x.square)
 
 
 @Verb
-def take_out(budget: State, prototypes: Prototypes, slot: int, x: BlockRow) -> None:
+def take_out(budget: State, store: Prototypes, slot: int, x: BlockRow) -> None:
     """Take a support vector out of hypotheses, scores and products."""
 
 
-@take_out.of(Unlimited)
-def nothing_to_take_out(budget: Unlimited, prototypes: Prototypes, slot: int, x: BlockRow) -> None:
+@take_out.otherwise
+def nothing_to_take_out(budget: State, store: Prototypes, slot: int, x: BlockRow) -> None:
     pass
 
 
-@take_out.of(RandomExit, SmallestExit)
-def take_out_of_sums(
-    budget: RandomExit | SmallestExit, prototypes: Prototypes, slot: int, x: BlockRow
-) -> None:
-    m = prototypes.support.n_support
-    coefficients, products, along = (
-        prototypes.coefficients,
-        prototypes.products,
-        prototypes.along,
-    )
+@take_out.of(Exit)
+def take_out_of_sums(budget: Exit, store: Prototypes, slot: int, x: BlockRow) -> None:
+    m = store.support.n_support
+    _, _, _, coefficients, products, scores, _, along = store
     for c in range(len(along)):
         along[c] = lane_dot(coefficients[c, :m], budget.gram[slot, :m])
     square = budget.gram[slot, slot]
@@ -127,26 +131,26 @@ def take_out_of_sums(
             left, right = coefficients[a, slot], coefficients[b, slot]
             products[a, b] -= left * along[b] + right * along[a] - left * right * square
     for c in range(len(along)):
-        prototypes.scores[c] -= coefficients[c, slot] * x.values[slot]
+        scores[c] -= coefficients[c, slot] * x.values[slot]
         coefficients[c, slot] = 0.0
 
 
 @admit.of(Projection)
-def admit_or_project(budget: Projection, prototypes: Prototypes, x: BlockRow) -> Entry:
-    m = prototypes.support.n_support
+def admit_or_project(budget: Projection, store: Prototypes, x: BlockRow) -> Entry:
+    m = store.support.n_support
     shadow = min(mixture(budget, x.values[:m]), x.square)
     loss = x.square - shadow
     if is_full(budget, m) or loss <= SMALL_LOSS * x.square:
-        for c in range(len(prototypes.steps)):
+        for c in range(len(store.steps)):
             for j in range(m):
-                prototypes.coefficients[c, j] += prototypes.steps[c] * budget.image[j]
+                store.coefficients[c, j] += store.steps[c] * budget.image[j]
         return Entry(-1, shadow)
     widen_inverse(budget.inverse, budget.image, m, m, loss)
     return Entry(m, x.square)
 
 
 class TwoClasses(NamedTuple):
-    prototypes: Prototypes  # one: its sign is the prediction
+    store: Prototypes  # one: its sign is the prediction
     eta: float
     r: float
     norm: float
@@ -156,8 +160,8 @@ class TwoClasses(NamedTuple):
 
 @glance.of(TwoClasses)
 def two_classes_glance(update: TwoClasses, x: BlockRow) -> Forecast:
-    score(update.prototypes, x)
-    margin = update.prototypes.scores[0] + 0.0 * x.square
+    score_all(update.store, x)
+    margin = update.store.scores[0]
     return Forecast(margin, update.norm if update.norm > 0.0 else 1.0, update.norm, 0.0, True)
 
 
@@ -169,23 +173,23 @@ def two_classes_learn(update: TwoClasses, x: BlockRow, y: float, forecast: Forec
     signed = y * forecast.margin
     if signed > 0.0 and signed > update.r * update.norm:
         return update
-    prototypes, margin_errors = update.prototypes, update.n_margin_errors
+    store, margin_errors = update.store, update.n_margin_errors
     if signed > 0.0:  # a margin error: x̂ = x - y r w/|w|, so w + y x̂ = (1 - r/|w|) w + y x
         shrink = 1.0 - update.r / update.norm
-        for j in range(prototypes.support.n_support):
-            prototypes.coefficients[0, j] *= shrink
-        prototypes.products[0, 0] *= shrink * shrink
-        prototypes.scores[0] *= shrink
+        for j in range(store.support.n_support):
+            store.coefficients[0, j] *= shrink
+        store.products[0, 0] *= shrink * shrink
+        store.scores[0] *= shrink
         margin_errors += 1
-    prototypes.steps[0] = update.eta * y
-    prototypes = move(prototypes, x)
-    norm = sqrt(max(prototypes.products[0, 0], 0.0))
-    return TwoClasses(prototypes, update.eta, update.r, norm, update.n_updates + 1, margin_errors)
+    store.steps[0] = update.eta * y
+    store = move(store, x)
+    norm = sqrt(max(store.products[0, 0], 0.0))
+    return TwoClasses(store, update.eta, update.r, norm, update.n_updates + 1, margin_errors)
 
 
 class ManyClasses(NamedTuple):
-    prototypes: Prototypes
-    scores: Vector  # those of the prototypes, where the loop looks for them
+    store: Prototypes
+    scores: Vector  # those of the store, where the loop looks for them
     eta: float
     r: float
     n_updates: int
@@ -200,13 +204,11 @@ def distance(products: Matrix, a: int, b: int) -> float:
 
 @glance.of(ManyClasses)
 def many_classes_glance(update: ManyClasses, x: BlockRow) -> ManyForecast:
-    prototypes = update.prototypes
-    score(prototypes, x)
-    found = lead(prototypes.scores)
-    margin = found.margin + 0.0 * x.square
-    apart = distance(prototypes.products, found.best, found.second)
+    score_all(update.store, x)
+    found = lead(update.scores)
+    apart = distance(update.store.products, found.best, found.second)
     unit = apart if apart > 0.0 else 1.0
-    return ManyForecast(margin, unit, apart, 0.0, True, found.best, found.second)
+    return ManyForecast(found.margin, unit, apart, 0.0, True, found.best, found.second)
 
 
 predict.of(ManyClasses)(already_exact)
@@ -216,38 +218,34 @@ predict.of(ManyClasses)(already_exact)
 def many_classes_learn(
     update: ManyClasses, x: BlockRow, label: float, forecast: ManyForecast
 ) -> ManyClasses:
-    prototypes, right = update.prototypes, int(label)
-    scores = prototypes.scores
+    store, right = update.store, int(label)
+    scores = store.scores
     rival = rival_of(right, forecast)
     ahead = scores[right] - scores[rival]
-    apart = distance(prototypes.products, right, rival)
+    apart = distance(store.products, right, rival)
     if ahead > 0.0 and ahead > update.r * apart:
         return update
     margin_errors = update.n_margin_errors
     # Equal scores give the ball no direction: the row itself is added, as on a mistake.
     if ahead > 0.0:
-        blend(prototypes, right, rival, update.r / apart)
+        blend(store, right, rival, update.r / apart)
         margin_errors += 1
-    for c in range(len(prototypes.steps)):
-        prototypes.steps[c] = 0.0
-    prototypes.steps[right], prototypes.steps[rival] = update.eta, -update.eta
-    prototypes = move(prototypes, x)
+    for c in range(len(store.steps)):
+        store.steps[c] = 0.0
+    store.steps[right], store.steps[rival] = update.eta, -update.eta
+    store = move(store, x)
     n_updates = update.n_updates + 1
-    return ManyClasses(prototypes, scores, update.eta, update.r, n_updates, margin_errors)
+    return ManyClasses(store, scores, update.eta, update.r, n_updates, margin_errors)
 
 
 @helper
-def blend(prototypes: Prototypes, a: int, b: int, share: float) -> None:
+def blend(store: Prototypes, a: int, b: int, share: float) -> None:
     """Move w_a and w_b towards each other by a share of what lies between them.
 
     With x̂ = x + r (w_b - w_a)/|w_b - w_a|, w_a gains and w_b loses the second term.
     """
-    m = prototypes.support.n_support
-    coefficients, products, scores = (
-        prototypes.coefficients,
-        prototypes.products,
-        prototypes.scores,
-    )
+    m = store.support.n_support
+    _, _, _, coefficients, products, scores, _, _ = store
     mix(coefficients[a, :m], coefficients[b, :m], share)
     mix(scores[a : a + 1], scores[b : b + 1], share)
     mix(products[a], products[b], share)

@@ -16,7 +16,7 @@ from selectron.arrays import Codes, Matrix, Vector
 from selectron.compiler.states import numbers_of, own_arrays, pack, unpack
 from selectron.compiler.verbs import digest, kernel
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
-from selectron.kernels.budgets import RandomExit, Unlimited
+from selectron.kernels.budgets import Exit, Unlimited
 from selectron.kernels.choice import KINDS, Kernel, KernelChoice
 from selectron.kernels.duals import Memory, begin_dual, core_of, dual_with_room, with_core
 from selectron.kernels.support import (
@@ -98,9 +98,8 @@ class KernelMachine:
         )
         self.numbers = np.array(numbers_of(self.learner))
         self.bodies = rules_digest(self.learner)
-        self.fill = digest(
-            type(support), type(function), Block, BlockRow, kernel=fill_block.__module__
-        )
+        kinds = type(support), type(function), Block, BlockRow
+        self.fill = digest(*kinds, kernel=fill_block.__module__)
         self._begin_scratch()
 
     def _begin_scratch(self) -> None:
@@ -307,7 +306,7 @@ class KernelMachine:
         support = core.support._replace(recent=core.support.recent._replace(n=0))
         update = with_core(state.update, core._replace(support=support))
         pack(state._replace(update=update), self.numbers)
-        if isinstance(core.budget, RandomExit):
+        if isinstance(core.budget, Exit) and core.budget.by_coin:
             toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
 
     def room(self) -> tuple[int, int]:

@@ -13,7 +13,8 @@ import numpy as np
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.kernels.budgets import is_full, leaving, note_entry, widen_inverse
-from selectron.kernels.support import BlockRow, catch_up, keep
+from selectron.kernels.first_order import compare_row, sum_over_support
+from selectron.kernels.support import BlockRow, keep
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import State
@@ -42,16 +43,8 @@ class Regression(NamedTuple):
     a: float
 
 
-@look.of(Regression)
-def regression_look(store: Regression, x: BlockRow) -> None:
-    catch_up(store.kernel, store.support, x)
-
-
-@score.of(Regression)
-def regression_score(store: Regression, x: BlockRow, k: int) -> float:
-    """Return w·x of one class; NaN if the row is not finite."""
-    m = store.support.n_support
-    return np.float64(lane_dot(store.coefficients[k, :m], x.values[:m])) + 0.0 * x.square
+look.of(Regression)(compare_row)
+score.of(Regression)(sum_over_support)
 
 
 @helper

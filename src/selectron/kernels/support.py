@@ -193,27 +193,13 @@ def keep_in_slots(support: SparseSlots, slot: int, x: BlockRow) -> SparseSlots:
 
 def begin_support(rows: Rows, d: int, dtype: DTypeLike) -> Support:
     """Begin with no support vectors, for rows of this kind."""
-    recent = Recent(
-        np.zeros(MOST_RECENT, np.int64),
-        np.zeros(MOST_RECENT, np.int64),
-        np.zeros(MOST_RECENT),
-        np.zeros(MOST_RECENT),
-        np.zeros((tile_rows(dtype), MOST_RECENT)),
-        np.array(NOT_MULTIPLIED),
-        np.zeros(MOST_RECENT),
-        0,
-    )
+    slots, births = np.zeros((2, MOST_RECENT), np.int64)
+    squares, values, room = np.zeros((3, MOST_RECENT))
+    ahead, multiplied = np.zeros((tile_rows(dtype), MOST_RECENT)), np.array(NOT_MULTIPLIED)
+    recent = Recent(slots, births, squares, values, ahead, multiplied, room, 0)
     if isinstance(rows, Csr):
-        return SparseSlots(
-            np.zeros((0, 0), dtype),
-            np.zeros((0, 0), np.uint32),
-            np.zeros(0, np.int64),
-            np.zeros(d, dtype),
-            np.zeros(0),
-            np.zeros(0),
-            recent,
-            0,
-        )
+        entries = np.zeros((0, 0), dtype), np.zeros((0, 0), np.uint32), np.zeros(0, np.int64)
+        return SparseSlots(*entries, np.zeros(d, dtype), np.zeros(0), np.zeros(0), recent, 0)
     panels = np.zeros((0, d, PANEL), dtype)
     recent_panels = np.zeros((MOST_RECENT // PANEL, d, PANEL), dtype)
     return DensePanels(panels, recent_panels, np.zeros(0), np.zeros(0), recent, 0)

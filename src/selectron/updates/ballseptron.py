@@ -112,14 +112,12 @@ def ballseptron_learn(
     add_scaled(x, y / scale, update.weights)
     kept = shrink * shrink * update.square_length
     square_length = max(kept + 2.0 * shrink * signed + square_norm(x), 0.0)
-    return BallseptronState(
-        update.weights,
-        scale,
-        update.r,
-        square_length,
-        sqrt(square_length),
-        update.n_updates + 1,
-        margin_errors,
+    return update._replace(
+        scale=scale,
+        square_length=square_length,
+        norm=sqrt(square_length),
+        n_updates=update.n_updates + 1,
+        n_margin_errors=margin_errors,
     )
 
 

@@ -51,15 +51,9 @@ class LowRank(NamedTuple):
 
 def fresh_low_rank(d: int, rank: int, n: int) -> LowRank:
     """Start from A = I, with n weight vectors and room for `rank` directions."""
-    return LowRank(
-        np.zeros((n, d)),
-        np.zeros((d, rank)),
-        np.zeros(rank),
-        np.zeros(n),
-        np.zeros(rank),
-        np.zeros(d),
-        0,
-    )
+    total_along, shadow = np.zeros((2, rank))
+    weights, directions = np.zeros((n, d)), np.zeros((d, rank))
+    return LowRank(weights, directions, total_along, np.zeros(n), shadow, np.zeros(d), 0)
 
 
 # How a row meets the store depends on the kind of row.
