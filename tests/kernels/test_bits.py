@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selectron.kernels.fused import fused
+from selectron.kernels.tiles import fused
 from tests.kernels.digests import digests
 from tests.other_process import ONE_FAST, digests_of
 

@@ -136,7 +136,7 @@ def test_the_linear_kernel_gives_the_rule_without_one(update, query):
     np.testing.assert_array_equal(predicted, theirs.predicted)
     np.testing.assert_allclose(log.forecasts, theirs.forecasts, rtol=1e-7, atol=2e-7)
     prototypes = machine.dual_coefficients() @ machine.support_vectors()
-    weights = primal.state.update.covariance.weights
+    weights = primal.state.update.store.weights
     np.testing.assert_allclose(prototypes, weights, rtol=1e-7, atol=1e-9)
 
 

@@ -23,7 +23,7 @@ def test_values_of_a_block(n, d, dtype, name):
     play(machine, X, y)
     m = machine.core.support.n_support
     assert m > 0
-    block, _ = machine._piece(read_rows(X), 0)
+    block, _ = machine.piece(read_rows(X), 0)
     kernel = twin_kernel(OPTIONS[name])
     wide, support = X.astype(float), machine.support_vectors().astype(float)
     expected = np.array([[kernel(x, s) for s in support] for x in wide])

@@ -160,7 +160,9 @@ def test_many_classes(memory):
     np.testing.assert_allclose(
         machine.dual_coefficients().T, np.array(twin.alphas), rtol=1e-7, atol=1e-9
     )
-    np.testing.assert_array_equal(machine.sides(read_rows(X)), [twin.predict(x) for x in X])
+    np.testing.assert_array_equal(
+        machine.scores(read_rows(X)).argmax(axis=1), [twin.predict(x) for x in X]
+    )
 
 
 @pytest.mark.plain

@@ -40,7 +40,7 @@ def test_no_row_within_the_threshold_is_beyond_the_band(threshold):
     machine = World(*RULES["default"], d, 0).machine
     X = points(rng, 300, d)
     machine.run(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8), log=SILENT)
-    weights, V = machine.state.update.covariance[:2]
+    (weights,), V = machine.state.update.store[:2]
     X = points(rng, 200_000, d)
     margins = np.abs(X @ weights)
     certain = margins / np.sqrt(np.einsum("ij,jk,ik->i", X, V, X))

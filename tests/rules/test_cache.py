@@ -57,9 +57,7 @@ def test_a_new_process_finds_compiled_code_and_an_edit_is_seen(package):
     assert (hits, misses) == (1, 0)
 
     rule = package / "updates" / "perceptron.py"
-    rule.write_text(
-        rule.read_text().replace("step = update.eta * y", "step = 3.0 * update.eta * y")
-    )
+    rule.write_text(rule.read_text().replace("rule.eta * y", "3.0 * rule.eta * y"))
     hits, misses, edited = run(package)
     assert (hits, misses) == (0, 1)
     assert edited != weights
@@ -100,7 +98,7 @@ EDITS = [
     ("compiler/raw_arrays.py", "!= 1 or", "!= 1 or place == 0 or"),
     ("compiler/emitting.py", "self.position += 1", "self.position = self.position + 1"),
     ("compiler/handles.py", "if kind is types.float64", "if kind == types.float64"),
-    ("updates/perceptron.py", "step = update.eta * y", "step = 3.0 * update.eta * y"),
+    ("updates/perceptron.py", "rule.eta * y", "3.0 * rule.eta * y"),
 ]
 
 
@@ -119,7 +117,7 @@ def test_a_process_that_loaded_the_old_rule_does_not_pass_it_on_as_the_new_one(p
     edit = (
         "from pathlib import Path\n"
         f"import selectron\nrule = Path({str(rule)!r})\n"
-        "rule.write_text(rule.read_text().replace('step = update.eta * y', 'step = 7.0 * y'))\n"
+        "rule.write_text(rule.read_text().replace('rule.eta * y', '7.0 * y'))\n"
     )
     old = run(package, edit + SCRIPT)
     hits, misses, new = run(package)

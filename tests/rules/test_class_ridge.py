@@ -14,7 +14,7 @@ from selectron.queries import Always, Capped
 from selectron.scalings import Text
 from selectron.spec import Rules
 from selectron.updates import ClassRidge
-from selectron.updates.known_classes import weight_of
+from selectron.updates.class_ridge import weight_of
 from tests.oracles import many_learners, queries
 from tests.oracles.many_run import run
 from tests.rules.streams import as_csr, as_dense
@@ -99,9 +99,10 @@ def test_never_written_out_and_still_the_same(counts):
         margins = log.forecasts[WARMUP:, 0]
         np.testing.assert_allclose(margins, twin.margins, rtol=1e-8, atol=1e-9)
         update, M = machine.state.update, machine.state.scaling.total
+        store = update.store
         np.testing.assert_allclose(hypothesis(update), twin.learner.weights, rtol=1e-8, atol=1e-9)
-        np.testing.assert_allclose(update.met, update.directions[:D].T @ M, atol=1e-9)
-        np.testing.assert_allclose(update.prototypes_met, update.prototypes[:, :D] @ M, atol=1e-9)
+        np.testing.assert_allclose(store.total_along, store.directions[:D].T @ M, atol=1e-9)
+        np.testing.assert_allclose(store.total_scores, store.weights[:, :D] @ M, atol=1e-9)
     assert 20 < twin.asked.sum() < N - WARMUP
 
 

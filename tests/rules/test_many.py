@@ -7,7 +7,7 @@ from selectron import queries, updates
 from selectron.classifier.rules import has_many_form
 from selectron.numeric.rows import DenseRow
 from selectron.protocol import ManyForecast, ask_probability, glance, learn, predict
-from selectron.updates.prototypes import lead
+from selectron.updates.first_order import lead
 from tests.oracles.multiclass import MulticlassBallseptron
 from tests.other_process import CPUS, ONE_FAST, digests_of
 from tests.rules.catalogue import QUERIES, UPDATES

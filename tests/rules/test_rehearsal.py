@@ -49,7 +49,7 @@ def test_many_visits_find_the_minimum():
 
 def test_prototypes_are_the_sums_of_what_the_rows_are_in_them():
     update = taught(Rehearsal(visits=3000).many(D, float, K), X, LABELS)
-    duals = update.notebook.duals[: len(X)]
+    duals = update.memory.duals[: len(X)]
     expected = weights_of(LABELS)[:, np.newaxis] * missing(hypothesis(update))
     np.testing.assert_allclose(duals, expected, atol=1e-4)  # as near as these visits come
     signed = -duals
@@ -69,9 +69,9 @@ def test_a_row_without_room_is_written_over_and_stays_learnt():
     update = taught(
         Rehearsal(memory=2, visits=1).many(D, float, K), X[:5], LABELS[:5] * 0 + [0, 1, 2, 0, 1]
     )
-    np.testing.assert_array_equal(update.notebook.rows, X[[4, 3]])
-    assert update.notebook.classes.tolist() == [1, 0]
-    assert update.notebook.n_written == 5
+    np.testing.assert_array_equal(update.memory.rows, X[[4, 3]])
+    assert update.memory.classes.tolist() == [1, 0]
+    assert update.memory.n_written == 5
     whole = taught(Rehearsal(memory=5, visits=1).many(D, float, K), X[:2], [0, 1])
     assert np.abs(hypothesis(whole)).sum() > 0
 

@@ -73,9 +73,10 @@ def test_answers_that_come_later_and_predictions_on_the_way_disturb_nothing():
         at_once.decision_function(VALUES), late.decision_function(VALUES), rtol=1e-9, atol=1e-12
     )
     state = at_once._run.machine.state
-    U, w, M = state.update.directions[:D], state.update.weights[:D], state.scaling.total
-    np.testing.assert_allclose(state.update.met, U.T @ M, atol=1e-9)
-    np.testing.assert_allclose(state.update.weights_met, w @ M, atol=1e-9)
+    store, M = state.update.store, state.scaling.total
+    U, w = store.directions[:D], store.weights[:, :D]
+    np.testing.assert_allclose(store.total_along, U.T @ M, atol=1e-9)
+    np.testing.assert_allclose(store.total_scores, w @ M, atol=1e-9)
     np.testing.assert_allclose(state.scaling.square_total, M @ M, rtol=1e-9)
 
 

@@ -1,18 +1,55 @@
-"""What a user says about a kernel, checked; the values k(x, s) follow scikit-learn's names."""
+"""Kernels: what a user says about one, and what it makes of a product of two rows.
+
+The names and numbers follow scikit-learn.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.kernels.functions import Gaussian, Given, Linear, Polynomial
+from selectron.arrays import Vector
+from selectron.compiler.verbs import Verb
+from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Dense, Rows
+from selectron.protocol import State
 
 NAMES = ("linear", "poly", "rbf")
 REMOVALS = ("random", "smallest", "projection")
+KernelFunction = Callable[[Any, Any], Any]  # of the user: k(X, Y) -> matrix of values
+
+
+class Linear(NamedTuple):
+    """k(x, s) = x·s."""
+
+    plain: bool  # always: an empty tuple would have no type of its own in compiled code
+
+
+class Polynomial(NamedTuple):
+    """k(x, s) = (γ x·s + c)ⁿ."""
+
+    degree: int
+    gamma: float
+    coef0: float
+
+
+class Gaussian(NamedTuple):
+    """k(x, s) = exp(-γ |x - s|²)."""
+
+    gamma: float
+
+
+class Given(NamedTuple):
+    """Values that somebody else computed."""
+
+    given: bool
+
+
+Kernel = Linear | Polynomial | Gaussian | Given
+KINDS = {kind.__name__: kind for kind in (Linear, Polynomial, Gaussian)}  # those that files know
 
 
 @dataclass(frozen=True)
@@ -36,7 +73,7 @@ class KernelChoice:
         What happens to a new one when the budget is full.
     """
 
-    kernel: str | Callable[[Any, Any], Any]
+    kernel: str | KernelFunction
     degree: int = 3
     gamma: float | str = "scale"
     coef0: float = 0.0
@@ -64,7 +101,7 @@ class KernelChoice:
                 raise ValueError(f"gamma must be > 0, got gamma={self.gamma!r}")
         _number("coef0", self.coef0)
 
-    def function(self, rows: Rows, d: int) -> Any:
+    def function(self, rows: Rows, d: int) -> Kernel:
         """Return the kernel for rows of this width, `gamma` settled by the first of them."""
         if callable(self.kernel):
             return Given(True)
@@ -91,11 +128,74 @@ def _gamma(name: str, rows: Rows, d: int) -> float:
     return 1.0 / (d * variance) if variance > 0.0 else 1.0
 
 
-def _whole(name: str, value: Any) -> None:
+def _whole(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number >= 1, got {name}={value!r}")
 
 
-def _number(name: str, value: Any) -> None:
+def _number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {name}={value!r}")
+
+
+@Verb
+def similarities(
+    kernel: State, values: Vector, squares: Vector, square: float, room: Vector
+) -> None:
+    """Turn the products of a row with others, of these squared lengths, into kernel values."""
+
+
+@Verb
+def own_similarity(kernel: State, square: float) -> float:
+    """Return k(x, x) for a row of this squared length."""
+
+
+@similarities.of(Linear, Given)
+def nothing_to_turn(
+    kernel: State, values: Vector, squares: Vector, square: float, room: Vector
+) -> None:
+    pass
+
+
+@own_similarity.of(Linear, Given)
+def own_product(kernel: State, square: float) -> float:
+    return square
+
+
+@similarities.of(Polynomial)
+def powers(
+    kernel: Polynomial, values: Vector, squares: Vector, square: float, room: Vector
+) -> None:
+    for j in range(len(values)):
+        room[j] = kernel.gamma * values[j] + kernel.coef0
+        values[j] = room[j]
+    left = kernel.degree - 1
+    while left >= 4:  # one by one, but in one go through memory
+        for j in range(len(values)):
+            base = room[j]
+            values[j] = (((values[j] * base) * base) * base) * base
+        left -= 4
+    for _ in range(left):
+        for j in range(len(values)):
+            values[j] *= room[j]
+
+
+@own_similarity.of(Polynomial)
+def own_power(kernel: Polynomial, square: float) -> float:
+    base = kernel.gamma * square + kernel.coef0
+    power = base
+    for _ in range(kernel.degree - 1):
+        power *= base
+    return power
+
+
+@similarities.of(Gaussian)
+def bells(kernel: Gaussian, values: Vector, squares: Vector, square: float, room: Vector) -> None:
+    for j in range(len(values)):
+        apart = square + squares[j] - 2.0 * values[j]
+        values[j] = exponential(-kernel.gamma * max(apart, 0.0))
+
+
+@own_similarity.of(Gaussian)
+def own_bell(kernel: Gaussian, square: float) -> float:
+    return 1.0 + 0.0 * square  # a row that is not finite shall not look like one that is

@@ -1,23 +1,24 @@
 """From an update rule to its dual form, and room for it to grow."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from selectron.kernels.class_second_order import ClassRidgeDual, ClassSecondOrderDual
-from selectron.kernels.exits import RandomExit, SmallestExit, Unlimited
-from selectron.kernels.first_order import TwoClasses
-from selectron.kernels.many_classes import ManyClasses
-from selectron.kernels.projection import Projection
-from selectron.kernels.prototypes import Prototypes
-from selectron.kernels.regression import Regression
-from selectron.kernels.room import widened, with_room
-from selectron.kernels.second_order import RidgeDual, SecondOrderDual
-from selectron.kernels.support import MOST_RECENT
+from selectron.kernels.budgets import Budget, Exit, Projection, Unlimited
+from selectron.kernels.choice import Kernel
+from selectron.kernels.first_order import ManyClasses, Prototypes, TwoClasses
+from selectron.kernels.second_order import Regression
+from selectron.kernels.support import MOST_RECENT, Support, widened, with_room
+from selectron.protocol import State
+from selectron.spec import UpdateRule
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
+from selectron.updates.covariance import Belief, ClassBelief
+from selectron.updates.ridge import RidgeRule
+from selectron.updates.second_order import SecondOrderRule
 
 FIRST_ORDER = (Perceptron, Ballseptron)
 SECOND_ORDER = (Ridge, SecondOrder)
+Dual = TwoClasses | ManyClasses | Belief | ClassBelief
 
 
 class Memory(NamedTuple):
@@ -27,7 +28,7 @@ class Memory(NamedTuple):
     removal: str
 
 
-def check_dual(rule: Any, memory: Memory) -> None:
+def check_dual(rule: UpdateRule, memory: Memory) -> None:
     """Refuse rules that no sum over support vectors can express."""
     if not isinstance(rule, FIRST_ORDER + SECOND_ORDER):
         raise ValueError(
@@ -42,58 +43,49 @@ def check_dual(rule: Any, memory: Memory) -> None:
         )
 
 
-def begin_dual(rule: Any, support: Any, kernel: Any, memory: Memory, n_classes: int) -> Any:
+def begin_dual(
+    rule: UpdateRule, support: Support, kernel: Kernel, memory: Memory, n_classes: int
+) -> Dual:
     """Return the state of the rule with no support vectors yet."""
     check_dual(rule, memory)
     budget, n = _budget(memory), n_classes if n_classes > 2 else 1
     if isinstance(rule, SECOND_ORDER):
-        solved, matrix = np.zeros((n, 0)), np.zeros((0, 0))
-        regression = Regression(
-            support, kernel, budget, solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
-        )
-        ridge, a = isinstance(rule, Ridge), float(rule.a)
+        solved, matrix, a = np.zeros((n, 0)), np.zeros((0, 0)), float(rule.a)
+        parts = solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
+        regression = Regression(support, kernel, budget, *parts, a)
+        numbers = RidgeRule(a) if isinstance(rule, Ridge) else SecondOrderRule(a)
         if n > 1:
-            return (ClassRidgeDual if ridge else ClassSecondOrderDual)(
-                regression, np.zeros(n), a, 0.0, 0
-            )
-        return (RidgeDual if ridge else SecondOrderDual)(regression, a, 0.0, 0)
-    prototypes = Prototypes(
-        support,
-        kernel,
-        budget,
-        np.zeros((n, 0)),
-        np.zeros((n, n)),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n),
-    )
+            return ClassBelief(regression, numbers, np.zeros(n), 0.0, 0)
+        return Belief(regression, numbers, 0.0, 0)
+    sums, scores, steps, along = np.zeros((n, 0)), np.zeros(n), np.zeros(n), np.zeros(n)
+    store = Prototypes(support, kernel, budget, sums, np.zeros((n, n)), scores, steps, along)
     eta = float(rule.eta) if isinstance(rule, Perceptron) else 1.0
     r = float(rule.r) if isinstance(rule, Ballseptron) else 0.0
     if n > 1:
-        return ManyClasses(prototypes, prototypes.scores, eta, r, 0, 0)
-    return TwoClasses(prototypes, eta, r, 0.0, 0, 0)
+        return ManyClasses(store, scores, eta, r, 0, 0)
+    return TwoClasses(store, eta, r, 0.0, 0, 0)
 
 
-def _budget(memory: Memory) -> Any:
+def _budget(memory: Memory) -> Budget:
     if memory.most is None:
         return Unlimited(True)
     if memory.removal == "projection":
         return Projection(np.zeros((0, 0)), np.zeros(0), memory.most)
-    kind = RandomExit if memory.removal == "random" else SmallestExit
-    ages, clock = np.zeros(0, np.int64), np.zeros(1, np.int64)
-    return kind(np.zeros((0, 0)), ages, clock, np.zeros(MOST_RECENT), memory.most)
+    entered, clock, coins = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(MOST_RECENT)
+    by_coin = memory.removal == "random"
+    return Exit(np.zeros((0, 0)), entered, clock, coins, memory.most, by_coin)
 
 
-def core_of(state: Any) -> Any:
+def core_of(state: State) -> State:
     """Return the part of a dual state that has the support vectors."""
-    return state[0]
+    return state.store
 
 
-def with_core(state: Any, core: Any) -> Any:
-    return type(state)(core, *state[1:])
+def with_core(state: State, core: State) -> State:
+    return state._replace(store=core)
 
 
-def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
+def dual_with_room(state: State, capacity: int, nonzeros: int) -> State:
     """Return the state with this many slots."""
     core = core_of(state)
     core = core._replace(
@@ -110,11 +102,11 @@ def dual_with_room(state: Any, capacity: int, nonzeros: int) -> Any:
     return with_core(state, core)
 
 
-def _budget_with_room(budget: Any, capacity: int) -> Any:
+def _budget_with_room(budget: Budget, capacity: int) -> Budget:
     if isinstance(budget, Projection):
         inverse = widened(budget.inverse, capacity, capacity)
         return budget._replace(inverse=inverse, image=np.zeros(capacity))
-    if isinstance(budget, RandomExit | SmallestExit):
+    if isinstance(budget, Exit):
         gram = widened(budget.gram, capacity, capacity)
         return budget._replace(gram=gram, entered=widened(budget.entered, capacity))
     return budget

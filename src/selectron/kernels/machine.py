@@ -11,21 +11,26 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Matrix, Vector
 from selectron.compiler.states import numbers_of, own_arrays, pack, unpack
 from selectron.compiler.verbs import digest, kernel
-from selectron.kernels import functions
-from selectron.kernels.block import Block, BlockRow
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
+from selectron.kernels.budgets import Exit, Unlimited
+from selectron.kernels.choice import KINDS, Kernel, KernelChoice
 from selectron.kernels.duals import Memory, begin_dual, core_of, dual_with_room, with_core
-from selectron.kernels.exits import RandomExit, Unlimited
-from selectron.kernels.given import as_matrix, given_block, support_rows
-from selectron.kernels.gram import fill_block
-from selectron.kernels.room import begin_support, capacity_of, roomier
-from selectron.kernels.support import MOST_RECENT, NONE_MET
-from selectron.kernels.tiles import PANEL, tile_rows
+from selectron.kernels.support import (
+    MOST_RECENT,
+    NOT_MULTIPLIED,
+    Array,
+    BlockRow,
+    Table,
+    begin_support,
+    capacity_of,
+    roomier,
+    support_rows,
+)
+from selectron.kernels.tiles import PANEL
 from selectron.loop import (
     DONE,
     UNSOUND,
@@ -38,7 +43,8 @@ from selectron.loop import (
     run_scores,
 )
 from selectron.numeric.coins import toss
-from selectron.numeric.rows import Csr, Dense, Rows, no_rows, outside, part, shape
+from selectron.numeric.rows import Csr, Rows, no_rows, outside, part, shape
+from selectron.protocol import State
 from selectron.spec import Rules
 
 LARGEST_BLOCK = MOST_RECENT
@@ -61,30 +67,6 @@ class Stretch(NamedTuple):
     stop: int
 
 
-class Scratch:
-    """Memory that every block writes anew: kernel values, and rows in tiles."""
-
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-        self._values = np.empty(0)
-        self._tiles = np.empty(0, dtype)
-
-    def row_tiles(self, n: int, d: int) -> NDArray[Any]:
-        """Return room for n rows; none for so few that they are faster one by one."""
-        many = tile_rows(self.dtype)
-        groups = -(-n // many) if n >= many else 0
-        if self._tiles.size < groups * d * many:
-            self._tiles = np.empty(groups * d * many, self.dtype)
-        return self._tiles[: groups * d * many].reshape(groups, d, many)
-
-    def values(self, n: int, width: int) -> Matrix:
-        """Return room for as many kernel values for each of n rows, and for a last tile's."""
-        places = n + tile_rows(self.dtype)
-        if self._values.size < places * width:
-            self._values = np.empty(places * width)
-        return self._values[: places * width].reshape(places, width)
-
-
 class KernelMachine:
     """The states of three rules, the update rule in dual form."""
 
@@ -98,7 +80,7 @@ class KernelMachine:
         choice: KernelChoice,
         *,
         n_classes: int = 2,
-        function: Any = None,
+        function: Kernel | None = None,
         largest_block: int = USUAL_BLOCK,
     ) -> None:
         self.rules, self.seed, self.choice, self.n_classes = rules, seed, choice, n_classes
@@ -116,9 +98,8 @@ class KernelMachine:
         )
         self.numbers = np.array(numbers_of(self.learner))
         self.bodies = rules_digest(self.learner)
-        self.fill = digest(
-            type(support), type(function), Block, BlockRow, kernel=fill_block.__module__
-        )
+        kinds = type(support), type(function), Block, BlockRow
+        self.fill = digest(*kinds, kernel=fill_block.__module__)
         self._begin_scratch()
 
     def _begin_scratch(self) -> None:
@@ -145,11 +126,11 @@ class KernelMachine:
         return state
 
     @property
-    def core(self) -> Any:
+    def core(self) -> State:
         """Support vectors and coefficients as they are now."""
         return core_of(self.state.update)
 
-    def support_vectors(self) -> Any:
+    def support_vectors(self) -> Table:
         """Return the rows kept, as a matrix."""
         return support_rows(self.core.support)
 
@@ -174,7 +155,7 @@ class KernelMachine:
             "room": self.room(),
         }
 
-    def companions(self) -> dict[str, NDArray[Any]]:
+    def companions(self) -> dict[str, Array]:
         """Return arrays beside those of the states: there are none."""
         return {}
 
@@ -183,7 +164,7 @@ class KernelMachine:
         """Make a machine with room for the arrays of a file."""
         rules, d, dtype, seed, n_classes = setting
         numbers = dict(described["function"])
-        kind = functions.KINDS[numbers.pop("name")]
+        kind = KINDS[numbers.pop("name")]
         machine = cls(
             rules,
             no_rows(d, dtype, sparse=described["sparse"]),
@@ -195,7 +176,7 @@ class KernelMachine:
         machine.provide(*described["room"])
         return machine
 
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[Array]:
         return lasting(self.learner)
 
     def outweighs(self, rows: Rows) -> bool:
@@ -321,11 +302,11 @@ class KernelMachine:
         self._at_hand = None
         state = self.state
         core = core_of(state.update)
-        core.support.recent.met[:] = NONE_MET
+        core.support.recent.multiplied[:] = NOT_MULTIPLIED
         support = core.support._replace(recent=core.support.recent._replace(n=0))
         update = with_core(state.update, core._replace(support=support))
         pack(state._replace(update=update), self.numbers)
-        if isinstance(core.budget, RandomExit):
+        if isinstance(core.budget, Exit) and core.budget.by_coin:
             toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
 
     def room(self) -> tuple[int, int]:
@@ -361,21 +342,9 @@ class KernelMachine:
         return block
 
 
-def as_kind(rows: Rows, *, sparse: bool) -> Rows:
-    """Return the rows dense or sparse; those that are so already as they are."""
-    if isinstance(rows, Csr) == sparse:
-        return rows
-    if isinstance(rows, Csr):
-        return Dense(np.ascontiguousarray(as_matrix(rows).toarray()))
-    present = rows.values != 0.0
-    starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64)
-    columns = np.nonzero(present)[1].astype(np.uint32)
-    return Csr(rows.values[present], columns, starts, rows.values.shape[1])
-
-
-def lasting(state: Any) -> list[NDArray[Any]]:
+def lasting(state: State) -> list[Array]:
     """List the arrays of a state, depth first, without those that a row or a block fills anew."""
-    listed: list[NDArray[Any]] = []
+    listed: list[Array] = []
     for name, field in zip(state._fields, state, strict=True):
         if name in PASSING:
             continue

@@ -2,21 +2,43 @@
 
 A slot is the place of one support vector. Those that entered within the block at hand are *recent*:
 the block's kernel values do not know them, so a row is held against them when its turn comes.
+Room for more slots is made between blocks: compiled code never asks for memory.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
-from selectron.kernels.block import BlockRow
-from selectron.kernels.functions import Given, similarities
-from selectron.kernels.tiles import PANEL, strip, tile
+from selectron.kernels.choice import Given, similarities
+from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
+from selectron.numeric.rows import Csr, Rows, SparseRow, square_norm
 from selectron.numeric.sums import gather_dot
+from selectron.protocol import State
 
 MOST_RECENT = 512
-NONE_MET = (-1, 0)
+NOT_MULTIPLIED = (-1, 0)
+Array = NDArray[Any]
+Table = Any  # rows as users know them: an array, or a sparse matrix of SciPy
+
+
+class BlockRow(NamedTuple):
+    """One row, and its kernel values against the support vectors."""
+
+    row: State  # dense or sparse, as the support vectors are
+    row_tiles: Matrix  # of the block
+    position: int  # in the block
+    values: Vector  # by slot; those of slots filled within the block come at the row's turn
+    within: Vector  # against the rows of the block, where the kernel is somebody else's
+    raw_square: float  # |x|²
+    square: float  # k(x, x)
+
+
+@square_norm.of(BlockRow)
+def block_square_norm(x: BlockRow) -> float:
+    return x.square
 
 
 class Recent(NamedTuple):
@@ -27,14 +49,14 @@ class Recent(NamedTuple):
     squares: Vector  # their |s|²
     values: Vector  # of the row at hand against them
     ahead: Matrix  # of the rows of one row tile against them
-    met: Indices  # which row tile, and how many of the recent ones it has met
+    multiplied: Indices  # which row tile, and how many of the recent ones `ahead` knows
     room: Vector
     n: int
 
 
 class DensePanels(NamedTuple):
-    panels: Any  # (capacity / 32, d, 32)
-    recent_panels: Any  # (MOST_RECENT / 32, d, 32): the recent ones once more, side by side
+    panels: Matrix  # (capacity / 32, d, 32)
+    recent_panels: Matrix  # (MOST_RECENT / 32, d, 32): the recent ones once more, side by side
     squares: Vector  # |s|² by slot
     room: Vector
     recent: Recent
@@ -43,7 +65,7 @@ class DensePanels(NamedTuple):
 
 class SparseSlots(NamedTuple):
     values: Matrix  # (capacity, most nonzeros)
-    columns: Any  # the same shape, uint32
+    columns: Indices  # the same shape, uint32
     lengths: Indices
     spread: Vector  # (d,): the row at hand, zeros in between
     squares: Vector
@@ -52,32 +74,35 @@ class SparseSlots(NamedTuple):
     n_support: int
 
 
+Support = DensePanels | SparseSlots
+
+
 @Verb
-def meet_young(support: Any, x: BlockRow) -> None:
+def multiply_recent(support: Support, x: BlockRow) -> None:
     """Write the products of the row with the recent ones into `recent.values`."""
 
 
 @Verb
-def keep(support: Any, slot: int, x: BlockRow) -> Any:
+def keep(support: Support, slot: int, x: BlockRow) -> Support:
     """Return the support with the row in this slot; what was there is gone."""
 
 
 @Verb
-def catch_up(kernel: Any, support: Any, x: BlockRow) -> None:
+def catch_up(kernel: State, support: Support, x: BlockRow) -> None:
     """Bring the kernel values of the row up to date with the recent ones."""
 
 
-@meet_young.of(DensePanels)
-def meet_young_panels(support: DensePanels, x: BlockRow) -> None:
-    recent, met, many = support.recent, support.recent.met, x.row_tiles.shape[2]
+@multiply_recent.of(DensePanels)
+def panel_products_of_recent(support: DensePanels, x: BlockRow) -> None:
+    recent, done, many = support.recent, support.recent.multiplied, x.row_tiles.shape[2]
     panels = (recent.n + PANEL - 1) // PANEL
     q, known = x.position // many, 0
     if q < len(x.row_tiles):
-        if met[0] != q:  # a whole row tile takes hardly longer than one row
+        if done[0] != q:  # a whole row tile takes hardly longer than one row
             for p in range(panels):
                 tile(x.row_tiles, q, support.recent_panels, p, recent.ahead, 0)
-            met[0], met[1] = q, recent.n
-        known = met[1]
+            done[0], done[1] = q, recent.n
+        known = done[1]
         for i in range(known):
             recent.values[i] = recent.ahead[x.position % many, i]
     if known < recent.n:
@@ -85,8 +110,8 @@ def meet_young_panels(support: DensePanels, x: BlockRow) -> None:
             strip(x.row.values, support.recent_panels, p, recent.values[p * PANEL :])
 
 
-@meet_young.of(SparseSlots)
-def meet_young_slots(support: SparseSlots, x: BlockRow) -> None:
+@multiply_recent.of(SparseSlots)
+def slot_products_of_recent(support: SparseSlots, x: BlockRow) -> None:
     recent = support.recent
     spread_out(support.spread, x.row)
     for i in range(recent.n):
@@ -95,13 +120,13 @@ def meet_young_slots(support: SparseSlots, x: BlockRow) -> None:
 
 
 @helper
-def spread_out(room: Vector, x: Any) -> None:
+def spread_out(room: Vector, x: SparseRow) -> None:
     for k in range(len(x.values)):
         room[x.indices[k]] = x.values[k]
 
 
 @helper
-def clear(room: Vector, x: Any) -> None:
+def clear(room: Vector, x: SparseRow) -> None:
     for k in range(len(x.values)):
         room[x.indices[k]] = 0.0
 
@@ -115,29 +140,29 @@ def slot_product(support: SparseSlots, slot: int) -> float:
 
 
 @catch_up.otherwise
-def hold_against_young(kernel: Any, support: Any, x: BlockRow) -> None:
+def compare_with_recent(kernel: State, support: Support, x: BlockRow) -> None:
     recent = support.recent
     if recent.n > 0:
-        meet_young(support, x)
+        multiply_recent(support, x)
         similarities(kernel, recent.values[: recent.n], recent.squares, x.raw_square, recent.room)
         for i in range(recent.n):
             x.values[recent.slots[i]] = recent.values[i]
 
 
 @catch_up.of(Given)
-def look_up_young(kernel: Given, support: Any, x: BlockRow) -> None:
+def look_up_recent(kernel: Given, support: Support, x: BlockRow) -> None:
     recent = support.recent
     for i in range(recent.n):
         x.values[recent.slots[i]] = x.within[recent.births[i]]
 
 
 @helper
-def born(recent: Recent, slot: int, x: BlockRow) -> Recent:
+def with_entry(recent: Recent, slot: int, x: BlockRow) -> Recent:
+    """Return the recent ones with the row that has just entered this slot."""
     recent.slots[recent.n] = slot
     recent.births[recent.n] = x.position
     recent.squares[recent.n] = x.raw_square
-    slots, births, squares, values, ahead, met, room, n = recent
-    return Recent(slots, births, squares, values, ahead, met, room, n + 1)
+    return recent._replace(n=recent.n + 1)
 
 
 @keep.of(DensePanels)
@@ -147,14 +172,8 @@ def keep_in_panels(support: DensePanels, slot: int, x: BlockRow) -> DensePanels:
         support.panels[slot // PANEL, k, slot % PANEL] = values[k]
         support.recent_panels[n // PANEL, k, n % PANEL] = values[k]
     support.squares[slot] = x.raw_square
-    return DensePanels(
-        support.panels,
-        support.recent_panels,
-        support.squares,
-        support.room,
-        born(support.recent, slot, x),
-        max(support.n_support, slot + 1),
-    )
+    recent = with_entry(support.recent, slot, x)
+    return support._replace(recent=recent, n_support=max(support.n_support, slot + 1))
 
 
 @keep.of(SparseSlots)
@@ -165,13 +184,76 @@ def keep_in_slots(support: SparseSlots, slot: int, x: BlockRow) -> SparseSlots:
         support.columns[slot, k] = x.row.indices[k]
     support.lengths[slot] = n
     support.squares[slot] = x.raw_square
-    return SparseSlots(
-        support.values,
-        support.columns,
-        support.lengths,
-        support.spread,
-        support.squares,
-        support.room,
-        born(support.recent, slot, x),
-        max(support.n_support, slot + 1),
+    recent = with_entry(support.recent, slot, x)
+    return support._replace(recent=recent, n_support=max(support.n_support, slot + 1))
+
+
+# Room, made between blocks.
+
+
+def begin_support(rows: Rows, d: int, dtype: DTypeLike) -> Support:
+    """Begin with no support vectors, for rows of this kind."""
+    slots, births = np.zeros((2, MOST_RECENT), np.int64)
+    squares, values, room = np.zeros((3, MOST_RECENT))
+    ahead, multiplied = np.zeros((tile_rows(dtype), MOST_RECENT)), np.array(NOT_MULTIPLIED)
+    recent = Recent(slots, births, squares, values, ahead, multiplied, room, 0)
+    if isinstance(rows, Csr):
+        entries = np.zeros((0, 0), dtype), np.zeros((0, 0), np.uint32), np.zeros(0, np.int64)
+        return SparseSlots(*entries, np.zeros(d, dtype), np.zeros(0), np.zeros(0), recent, 0)
+    panels = np.zeros((0, d, PANEL), dtype)
+    recent_panels = np.zeros((MOST_RECENT // PANEL, d, PANEL), dtype)
+    return DensePanels(panels, recent_panels, np.zeros(0), np.zeros(0), recent, 0)
+
+
+def capacity_of(support: Support) -> int:
+    return len(support.squares)
+
+
+def roomier(capacity: int, needed: int) -> int:
+    """Return a capacity of whole panels that doubles, so that copying stays cheap."""
+    if needed <= capacity:
+        return capacity
+    grown = max(needed, 2 * capacity)
+    return -(-grown // PANEL) * PANEL
+
+
+def with_room(support: Support, capacity: int, nonzeros: int) -> Support:
+    """Return the support with this many slots, sparse ones of at least so many nonzeros."""
+    squares, room = widened(support.squares, capacity), np.zeros(capacity)
+    if isinstance(support, DensePanels):
+        panels = widened(support.panels, capacity // PANEL)
+        return support._replace(panels=panels, squares=squares, room=room)
+    width = roomier(support.values.shape[1], nonzeros)
+    return support._replace(
+        values=widened(support.values, capacity, width),
+        columns=widened(support.columns, capacity, width),
+        lengths=widened(support.lengths, capacity),
+        squares=squares,
+        room=room,
     )
+
+
+def widened(array: Array, *shape: int) -> Array:
+    """Return the array with more room along its first axes, zeros where nothing was."""
+    whole = shape + array.shape[len(shape) :]
+    if whole == array.shape:
+        return array
+    grown = np.zeros(whole, array.dtype)
+    grown[tuple(slice(n) for n in array.shape)] = array
+    return grown
+
+
+def support_rows(support: Support) -> Table:
+    """Return the support vectors as a matrix, in the order of their slots."""
+    m = support.n_support
+    if isinstance(support, DensePanels):
+        d = support.panels.shape[1]
+        rows = support.panels.transpose(0, 2, 1).reshape(-1, d)[:m]
+        return np.ascontiguousarray(rows)
+    from scipy.sparse import csr_matrix  # noqa: PLC0415
+
+    lengths = support.lengths[:m]
+    filled = np.arange(support.values.shape[1]) < lengths[:, np.newaxis]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    parts = support.values[:m][filled], support.columns[:m][filled].view(np.int32), starts
+    return csr_matrix(parts, (m, len(support.spread)))

@@ -1,14 +1,13 @@
 """AROW [CKD09]: adaptive regularisation of weights, with the full covariance."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from selectron.arrays import Vector
-from selectron.numeric.rows import Row, dot, square_norm
-from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import Forecast, glance, hypothesis, learn, predict
+from numpy.typing import DTypeLike
+
+from selectron.protocol import Forecast
 from selectron.spec import POSITIVE, UpdateRule
-from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
+from selectron.updates.covariance import Belief, Lesson, belief, lesson_of
 
 
 @dataclass(frozen=True)
@@ -35,46 +34,16 @@ class Arow(UpdateRule):
     r: float = 1.0
     RANGES: ClassVar = {"r": POSITIVE}
 
-    def begin(self, d: int, dtype: Any) -> "ArowState":
-        return ArowState(fresh_covariance(d, 1.0), float(self.r), 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> Belief:
+        return belief(ArowRule(float(self.r)), d, 1.0)
 
 
-class ArowState(NamedTuple):
-    covariance: Covariance  # A_inv is Σ of the paper
+class ArowRule(NamedTuple):
     r: float
-    norm: float
-    n_updates: int
 
 
-@glance.of(ArowState)
-def arow_glance(update: ArowState, x: Row) -> Forecast:
-    most = SLACK * square_norm(x)
-    margin = dot(x, update.covariance.weights)
-    return Forecast(margin, positive_root(most), update.norm, most, False)
-
-
-@predict.of(ArowState)
-def arow_predict(update: ArowState, x: Row, seen: Forecast) -> Forecast:
-    covariance = update.covariance
-    variance = max(quadratic_form(x, covariance.A_inv, covariance.support), 0.0)
-    return Forecast(seen.margin, positive_root(variance), update.norm, variance, True)
-
-
-@learn.of(ArowState)
-def arow_learn(update: ArowState, x: Row, y: float, forecast: Forecast) -> ArowState:
+@lesson_of.of(ArowRule)
+def arow_lesson(rule: ArowRule, y: float, forecast: Forecast) -> Lesson:
     loss = 1.0 - y * forecast.margin
-    if loss <= 0.0:
-        return update
-    weights, sigma, g, _ = update.covariance
-    image(x, sigma, g)
-    share = 1.0 / (forecast.variance + update.r)
-    step = y * loss * share
-    for i in range(len(weights)):
-        weights[i] += step * g[i]
-    downdate(sigma, g, share)
-    return ArowState(update.covariance, update.r, length(weights), update.n_updates + 1)
-
-
-@hypothesis.of(ArowState)
-def arow_hypothesis(update: ArowState) -> Vector:
-    return update.covariance.weights
+    share = 1.0 / (forecast.variance + rule.r)
+    return Lesson(not loss <= 0.0, rule, y * loss * share, share)

@@ -1,16 +1,30 @@
 """Ballseptron [SS05]: a Perceptron that also learns from right answers that were too close."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
+from selectron.arrays import Matrix, Vector
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
-from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.numeric.sums import lane_dot
+from selectron.protocol import (
+    Forecast,
+    ManyForecast,
+    already_exact,
+    glance,
+    hypothesis,
+    learn,
+    predict,
+)
 from selectron.spec import NOT_NEGATIVE, UpdateRule
-from selectron.updates.many_ballseptron import ManyBallseptronState, fresh_many_ballseptron
+from selectron.updates.first_order import (
+    glance_by_prototypes,
+    prototypes_of_many,
+    rival_of,
+)
 
 SMALLEST_SCALE = 1e-100
 
@@ -44,11 +58,17 @@ class Ballseptron(UpdateRule):
     def by_products(self) -> bool:
         return True
 
-    def begin(self, d: int, dtype: Any) -> "BallseptronState":
+    def begin(self, d: int, dtype: DTypeLike) -> "BallseptronState":
         return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0.0, 0, 0)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyBallseptronState":
-        return fresh_many_ballseptron(d, dtype, n_classes, float(self.r))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> "ManyBallseptronState":
+        prototypes, between = np.zeros((n_classes, d), dtype), np.zeros(d)
+        rule = BallseptronRule(float(self.r))
+        return ManyBallseptronState(prototypes, np.zeros(n_classes), between, rule, 0.0, 0.0, 0, 0)
+
+
+class BallseptronRule(NamedTuple):
+    r: float
 
 
 class BallseptronState(NamedTuple):
@@ -92,17 +112,69 @@ def ballseptron_learn(
     add_scaled(x, y / scale, update.weights)
     kept = shrink * shrink * update.square_length
     square_length = max(kept + 2.0 * shrink * signed + square_norm(x), 0.0)
-    return BallseptronState(
-        update.weights,
-        scale,
-        update.r,
-        square_length,
-        sqrt(square_length),
-        update.n_updates + 1,
-        margin_errors,
+    return update._replace(
+        scale=scale,
+        square_length=square_length,
+        norm=sqrt(square_length),
+        n_updates=update.n_updates + 1,
+        n_margin_errors=margin_errors,
     )
 
 
 @hypothesis.of(BallseptronState)
 def ballseptron_hypothesis(update: BallseptronState) -> Vector:
     return update.scale * update.weights
+
+
+class ManyBallseptronState(NamedTuple):
+    prototypes: Matrix  # (K, d)
+    scores: Vector
+    between: Vector  # the label's prototype minus that of the best other class
+    rule: BallseptronRule
+    square_length: float
+    norm: float
+    n_updates: int
+    n_margin_errors: int
+
+
+glance.of(ManyBallseptronState)(glance_by_prototypes)
+predict.of(ManyBallseptronState)(already_exact)
+hypothesis.of(ManyBallseptronState)(prototypes_of_many)
+
+
+@learn.of(ManyBallseptronState)
+def many_ballseptron_learn(
+    update: ManyBallseptronState, x: Row, y: float, forecast: ManyForecast
+) -> ManyBallseptronState:
+    """Follow [SS05], equations (18) and (19): within the ball of radius r, its worst point."""
+    label = int(y)
+    rival = rival_of(label, forecast)
+    r = update.rule.r
+    right, wrong, between = update.prototypes[label], update.prototypes[rival], update.between
+    ahead = update.scores[label] - update.scores[rival]
+    size, margin_errors = square_norm(x), update.n_margin_errors
+    shift = 0.0  # x̂ = x - shift · between
+    if ahead > 0.0:
+        for i in range(len(between)):
+            between[i] = np.float64(right[i]) - np.float64(wrong[i])
+        distance = sqrt(np.float64(lane_dot(between, between)))
+        if ahead > r * distance:
+            return update
+        shift = r / distance
+        size += r * r - 2.0 * shift * ahead
+        ahead -= r * distance
+        margin_errors += 1
+    add_scaled(x, 1.0, right)
+    add_scaled(x, -1.0, wrong)
+    if shift > 0.0:
+        step = right.dtype.type(shift)
+        for i in range(len(between)):
+            right[i] -= step * between[i]
+            wrong[i] += step * between[i]
+    grown = max(update.square_length + 2.0 * (ahead + size), 0.0)
+    return update._replace(
+        square_length=grown,
+        norm=sqrt(grown),
+        n_updates=update.n_updates + 1,
+        n_margin_errors=margin_errors,
+    )

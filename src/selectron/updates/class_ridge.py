@@ -1,26 +1,42 @@
-"""Least squares of classes that join as they are met, each label learnt once."""
+"""Least squares of classes that join when a label names them, each label learnt once.
+
+Only classes that a label has named compete, and labels of rare classes weigh more. With two classes
+the rule keeps a prototype for each, as with many: the margin is how far one leads the other.
+"""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from math import isfinite, nan
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.numeric.rows import Row, dot, square_norm
-from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict
-from selectron.spec import Range, UpdateRule
-from selectron.updates.class_low_rank import ClassLowRankState, fresh_class_low_rank
-from selectron.updates.covariance import SLACK, Covariance, positive_root, shared_covariance
-from selectron.updates.known_classes import (
-    count_label,
-    lead_of_known,
-    one_sided_residual,
-    weight_of,
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import sqrt
+from selectron.numeric.rows import Row
+from selectron.protocol import (
+    Forecast,
+    ManyForecast,
+    State,
+    follow_scaling,
+    glance,
+    hypothesis,
+    learn,
+    predict,
 )
-from selectron.updates.prototypes import frobenius
-from selectron.updates.two_prototypes import TwoPrototypesState, distance_between, separation
+from selectron.spec import Range, UpdateRule
+from selectron.updates.covariance import (
+    ClassBelief,
+    class_belief,
+    lead_of,
+    target_of,
+    weight_of_label,
+)
+from selectron.updates.first_order import Lead, lead
+from selectron.updates.low_rank import fresh_low_rank
 
+MOST_WEIGHT = 4.0
 FULL = 0
 
 
@@ -57,69 +73,128 @@ class ClassRidge(UpdateRule):
     def by_products(self) -> bool:
         return self.rank != FULL
 
-    def begin(self, d: int, dtype: Any) -> TwoPrototypesState:
-        return TwoPrototypesState(self.many(d, dtype, 2), 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> "TwoPrototypes":
+        return TwoPrototypes(self.many(d, dtype, 2), 0.0, 0)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ClassRidgeState | ClassLowRankState":
-        if self.rank != FULL:
-            return fresh_class_low_rank(d, n_classes, int(self.rank))
-        shared = shared_covariance(d, n_classes, 1.0)
-        return ClassRidgeState(shared, np.zeros(n_classes), np.zeros(n_classes), 0.0, 0)
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> ClassBelief:
+        rule = KnownClasses(np.zeros(n_classes))
+        if self.rank == FULL:
+            return class_belief(rule, d, 1.0, n_classes)
+        store = fresh_low_rank(d, int(self.rank), n_classes)
+        return ClassBelief(store, rule, np.zeros(n_classes), 0.0, 0)
 
 
-class ClassRidgeState(NamedTuple):
-    covariance: Covariance  # its weights are (K, d)
+class KnownClasses(NamedTuple):
+    """The rule: only classes that a label has named compete."""
+
     counts: Vector  # labels of each class
-    scores: Vector
-    norm: float
+
+
+@lead_of.of(KnownClasses)
+def lead_of_known(rule: KnownClasses, scores: Vector) -> Lead:
+    """Find the leader; a class that no label has named is put below all the others."""
+    known, least = 0, 0.0
+    for k in range(len(scores)):
+        if rule.counts[k] > 0.0:
+            least = scores[k] if known == 0 else min(least, scores[k])
+            known += 1
+    if known > 0:
+        for k in range(len(scores)):
+            if rule.counts[k] == 0.0:
+                scores[k] = least - 1.0
+    return lead(scores)
+
+
+@weight_of_label.of(KnownClasses)
+def count_label(rule: KnownClasses, label: int, rival: int, scores: Vector) -> float:
+    """Count a label, and weigh it; a class that it is the first to name begins at score zero."""
+    if rule.counts[label] == 0.0:
+        scores[label] = 0.0
+    rule.counts[label] += 1.0
+    return weight_of(label, rule.counts)
+
+
+@helper
+def weight_of(label: int, counts: Vector) -> float:
+    """Return what a label weighs: more if its class has less than its share of all labels."""
+    known, labels = 0, 0.0
+    for k in range(len(counts)):
+        known += counts[k] > 0.0
+        labels += counts[k]
+    scarcity = np.float64(labels / known / counts[label])
+    return min(max(scarcity, 1.0), MOST_WEIGHT)
+
+
+@target_of.of(KnownClasses)
+def one_sided_target(rule: KnownClasses, k: int, label: int, rival: int, score: float) -> float:
+    """Return 1 or 0; a score beyond its target is no error, nor is that of an unknown class."""
+    if rule.counts[k] == 0.0:
+        return score
+    return max(1.0, score) if k == label else min(0.0, score)
+
+
+class TwoPrototypes(NamedTuple):
+    """Two classes by a state that is made for many."""
+
+    classes: State  # of two classes
+    norm: float  # how far the two prototypes are apart
     n_updates: int
 
 
-@glance.of(ClassRidgeState)
-def class_ridge_glance(update: ClassRidgeState, x: Row) -> ManyForecast:
-    weights, scores = update.covariance.weights, update.scores
-    for k in range(len(scores)):
-        scores[k] = dot(x, weights[k])
-    found = lead_of_known(update.counts, scores)
-    most = SLACK * square_norm(x)
-    unit = positive_root(most)
-    return ManyForecast(found.margin, unit, update.norm, most, False, found.best, found.second)
+@helper
+def product_with(classes: State, k: int) -> float:
+    """Return the product of the row with prototype k, which is zero before its first label."""
+    return np.float64(classes.scores[k] if classes.rule.counts[k] > 0.0 else 0.0)
 
 
-@predict.of(ClassRidgeState)
-def class_ridge_predict(update: ClassRidgeState, x: Row, seen: ManyForecast) -> ManyForecast:
-    covariance = update.covariance
-    variance = max(quadratic_form(x, covariance.A_inv, covariance.support), 0.0)
-    unit = positive_root(variance)
-    return ManyForecast(seen.margin, unit, update.norm, variance, True, seen.best, seen.second)
+@helper
+def as_many(forecast: Forecast) -> ManyForecast:
+    """Return what the state for many needs to know of a forecast for two."""
+    first = 1 if forecast.margin > 0.0 else 0
+    margin, unit, norm, variance, exact = forecast
+    return ManyForecast(abs(margin), unit, norm, variance, exact, first, 1 - first)
 
 
-@learn.of(ClassRidgeState)
-def class_ridge_learn(
-    update: ClassRidgeState, x: Row, y: float, forecast: ManyForecast
-) -> ClassRidgeState:
-    label = int(y)
-    weights, A_inv, g, _ = update.covariance
-    counts, scores = update.counts, update.scores
-    image(x, A_inv, g)
-    count_label(label, counts, scores)
-    weight = weight_of(label, counts)
-    share = weight / (1.0 + weight * forecast.variance)
-    for k in range(len(weights)):
-        step = share * one_sided_residual(k, label, counts, scores)
-        if step != 0.0:
-            row = weights[k]
-            for i in range(len(row)):
-                row[i] += step * g[i]
-    downdate(A_inv, g, share)
-    return update._replace(norm=frobenius(weights), n_updates=update.n_updates + 1)
+@helper
+def distance_between(prototypes: Matrix) -> float:
+    total = 0.0
+    for i in range(prototypes.shape[1]):
+        apart = prototypes[1, i] - prototypes[0, i]
+        total += apart * apart
+    return sqrt(total)
 
 
-@hypothesis.of(ClassRidgeState)
-def class_ridge_hypothesis(update: ClassRidgeState) -> Matrix:
-    return update.covariance.weights
+@follow_scaling.of(TwoPrototypes)
+def two_prototypes_follow(update: TwoPrototypes, x: Row) -> TwoPrototypes:
+    return TwoPrototypes(follow_scaling(update.classes, x), update.norm, update.n_updates)
 
 
-@separation.of(ClassRidgeState)
-def class_ridge_separation(update: ClassRidgeState) -> float:
-    return distance_between(update.covariance.weights)
+@glance.of(TwoPrototypes)
+def two_prototypes_glance(update: TwoPrototypes, x: Row) -> Forecast:
+    classes = update.classes
+    seen = glance(classes, x)
+    margin = nan
+    if isfinite(seen.margin):
+        margin = product_with(classes, 1) - product_with(classes, 0)
+    return Forecast(margin, seen.unit, update.norm, seen.variance, seen.exact)
+
+
+@predict.of(TwoPrototypes)
+def two_prototypes_predict(update: TwoPrototypes, x: Row, seen: Forecast) -> Forecast:
+    exact = predict(update.classes, x, as_many(seen))
+    return Forecast(seen.margin, exact.unit, update.norm, exact.variance, True)
+
+
+@learn.of(TwoPrototypes)
+def two_prototypes_learn(
+    update: TwoPrototypes, x: Row, y: float, forecast: Forecast
+) -> TwoPrototypes:
+    classes = learn(update.classes, x, 1.0 if y > 0.0 else 0.0, as_many(forecast))
+    return TwoPrototypes(classes, distance_between(classes.store.weights), update.n_updates + 1)
+
+
+@hypothesis.of(TwoPrototypes)
+def two_prototypes_hypothesis(update: TwoPrototypes) -> Vector:
+    prototypes = hypothesis(update.classes)
+    between: Vector = prototypes[1] - prototypes[0]
+    return between

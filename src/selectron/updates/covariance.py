@@ -1,28 +1,202 @@
-"""What the second-order rules share: weights, A⁻¹, and room to work in."""
+"""Second-order states: weights, and a variance for every product with them.
+
+Two states play the loop: `Belief` with two classes, `ClassBelief` with many. Each has a rule and a
+store. The rule says what a label teaches: which target, which step, by how much the variance
+falls. The store keeps weights and variances and carries the step out: here by the whole of A⁻¹, in
+`low_rank` by some of its directions, and in `selectron.kernels` by support vectors.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import sqrt
+from selectron.numeric.rows import Row, dot, square_norm
 from selectron.numeric.sums import lane_dot
+from selectron.numeric.symmetric import downdate, image, quadratic_form
+from selectron.protocol import (
+    Forecast,
+    ManyForecast,
+    State,
+    follow_scaling,
+    glance,
+    hypothesis,
+    learn,
+    predict,
+    warm_up,
+)
+from selectron.updates.first_order import Lead, lead, rival_of
 
 # A glance takes the largest variance there can be, |x|²/a; rounding must not undercut it.
 SLACK = 1.0 + 1e-9
 LARGEST_WIDTH = 20_000
 
 
+class Belief(NamedTuple):
+    """Two classes: the sign of one product is the prediction."""
+
+    store: State
+    rule: State  # the numbers of the rule
+    norm: float  # the length of the weights
+    n_updates: int
+
+
+class ClassBelief(NamedTuple):
+    """Many classes: the class of the largest product is the prediction; all share one A⁻¹."""
+
+    store: State
+    rule: State
+    scores: Vector
+    norm: float  # the length of all weights as one vector
+    n_updates: int
+
+
+class Lesson(NamedTuple):
+    """What a label of two classes teaches."""
+
+    learns: bool
+    rule: State  # the rule after the label
+    step: float  # how far the weights move along A⁻¹x
+    share: float  # A⁻¹ falls by this times A⁻¹x xᵀA⁻¹
+
+
+# What a rule says.
+
+
+@Verb
+def lesson_of(rule: State, y: float, forecast: Forecast) -> Lesson:
+    """Return what a label y = ±1 teaches."""
+
+
+@Verb
+def weight_of_label(rule: State, label: int, rival: int, scores: Vector) -> float:
+    """Return for how many labels one of many classes counts; 0: it teaches nothing."""
+
+
+@Verb
+def target_of(rule: State, k: int, label: int, rival: int, score: float) -> float:
+    """Return what the score of class k should have been."""
+
+
+@Verb
+def most_variance(rule: State, square: float) -> float:
+    """Return a bound on the variance of any row of this squared length."""
+
+
+@Verb
+def least_variance(rule: State) -> float:
+    """Return what a variance is held above, whatever rounding leaves of it."""
+
+
+@Verb
+def is_damped(rule: State) -> bool:
+    """Tell whether margins are divided by 1 + variance: a constant that the compiler can see."""
+
+
+@Verb
+def lead_of(rule: State, scores: Vector) -> Lead:
+    """Return who leads; the rule may put classes last that do not compete."""
+
+
+@Verb
+def warm_up_rule(rule: State, update: Belief, x: Row) -> State:
+    """Return the rule after a row of the warm-up, ahead of all labels."""
+
+
+@most_variance.otherwise
+def most_of_identity(rule: State, square: float) -> float:
+    return SLACK * square  # A starts at I, and only grows
+
+
+@least_variance.otherwise
+def zero_variance(rule: State) -> float:
+    return 0.0
+
+
+@is_damped.otherwise
+def never_damped(rule: State) -> bool:
+    return False
+
+
+@lead_of.otherwise
+def lead_of_all(rule: State, scores: Vector) -> Lead:
+    return lead(scores)
+
+
+@warm_up_rule.otherwise
+def unmoved_rule(rule: State, update: Belief, x: Row) -> State:
+    return rule
+
+
+# What a store does.
+
+
+@Verb
+def look(store: State, x: Row) -> None:
+    """Bring the store up to date with a row, ahead of the first score."""
+
+
+@Verb
+def score(store: State, x: Row, k: int) -> float:
+    """Return the product of the row with the weights of class k, the only one of two classes."""
+
+
+@Verb
+def variance_of(store: State, x: Row) -> float:
+    """Return xᵀA⁻¹x, but for rounding."""
+
+
+@Verb
+def begin_step(store: State, x: Row) -> None:
+    """Find the direction A⁻¹x in which weights move."""
+
+
+@Verb
+def move(store: State, k: int, step: float, target: float) -> None:
+    """Move the weights of class k by this step, or, which is the same, towards this target."""
+
+
+@Verb
+def end_step(store: State, x: Row, share: float) -> State:
+    """Narrow A⁻¹ by this share, and return the store."""
+
+
+@Verb
+def length_of(store: State) -> float:
+    """Return the length of all weights as one vector."""
+
+
+@Verb
+def follow(store: State, x: Row) -> None:
+    """Take note that the scaling has absorbed this row."""
+
+
+@look.otherwise
+def nothing_to_see(store: State, x: Row) -> None:
+    pass
+
+
+@follow.otherwise
+def nothing_to_follow(store: State, x: Row) -> None:
+    pass
+
+
+# The store with the whole of A⁻¹.
+
+
 class Covariance(NamedTuple):
-    weights: Vector  # or a row a class
+    """The weights of one class or many, and A⁻¹."""
+
+    weights: Matrix  # a row a class; two classes have one row
     A_inv: Matrix  # float64 whatever the rows are: its errors would add up
     image: Vector  # A⁻¹x of the row at hand
-    support: Indices
+    columns: Indices  # room for those of the row at hand
 
 
 def fresh_covariance(d: int, a: float) -> Covariance:
-    """Start from A = a I."""
+    """Start from A = a I with one weight vector."""
     if d > LARGEST_WIDTH:
         raise ValueError(
             f"a second-order rule keeps a {d} x {d} matrix ({8 * d * d / 2**30:.0f} GiB); above "
@@ -31,9 +205,55 @@ def fresh_covariance(d: int, a: float) -> Covariance:
     return Covariance(np.zeros(d), np.eye(d) / a, np.zeros(d), np.zeros(d, np.int64))
 
 
-def shared_covariance(d: int, n_classes: int, a: float) -> Covariance:
-    """Start from A = a I with weights for each of many classes."""
-    return fresh_covariance(d, a)._replace(weights=np.zeros((n_classes, d)))
+def belief(rule: State, d: int, a: float) -> Belief:
+    """Begin with two classes and A = a I."""
+    return Belief(_covariance(d, a, 1), rule, 0.0, 0)
+
+
+def class_belief(rule: State, d: int, a: float, n_classes: int) -> ClassBelief:
+    """Begin with many classes and A = a I."""
+    return ClassBelief(_covariance(d, a, n_classes), rule, np.zeros(n_classes), 0.0, 0)
+
+
+def _covariance(d: int, a: float, n: int) -> Covariance:
+    return fresh_covariance(d, a)._replace(weights=np.zeros((n, d)))
+
+
+@score.of(Covariance)
+def covariance_score(store: Covariance, x: Row, k: int) -> float:
+    return np.float64(dot(x, store.weights[k]))
+
+
+@variance_of.of(Covariance)
+def covariance_variance(store: Covariance, x: Row) -> float:
+    return np.float64(quadratic_form(x, store.A_inv, store.columns))
+
+
+@begin_step.of(Covariance)
+def covariance_begin(store: Covariance, x: Row) -> None:
+    image(x, store.A_inv, store.image)
+
+
+@move.of(Covariance)
+def move_along_image(store: State, k: int, step: float, target: float) -> None:
+    if step != 0.0:
+        weights, g = store.weights[k], store.image
+        for i in range(len(weights)):
+            weights[i] += step * g[i]
+
+
+@end_step.of(Covariance)
+def covariance_end(store: Covariance, x: Row, share: float) -> Covariance:
+    downdate(store.A_inv, store.image, share)
+    return store
+
+
+@length_of.of(Covariance)
+def length_of_weights(store: State) -> float:
+    total = 0.0
+    for k in range(len(store.weights)):
+        total += np.float64(lane_dot(store.weights[k], store.weights[k]))
+    return sqrt(total)
 
 
 @helper
@@ -45,3 +265,102 @@ def length(weights: Vector) -> float:
 def positive_root(variance: float) -> float:
     """Return the square root as a unit of margins: 1 where the variance is 0."""
     return sqrt(variance) if variance > 0.0 else 1.0
+
+
+# The verbs of the loop.
+
+
+@helper
+def damped(rule: State, product: float, variance: float) -> float:
+    """Return the margin of a row with this product and this variance."""
+    return product / (1.0 + variance) if is_damped(rule) else product
+
+
+@glance.of(Belief)
+def belief_glance(update: Belief, x: Row) -> Forecast:
+    look(update.store, x)
+    most = most_variance(update.rule, square_norm(x))
+    margin = damped(update.rule, score(update.store, x, 0), most)
+    return Forecast(margin, positive_root(most), update.norm, most, False)
+
+
+@predict.of(Belief)
+def belief_predict(update: Belief, x: Row, seen: Forecast) -> Forecast:
+    variance = max(variance_of(update.store, x), least_variance(update.rule))
+    margin = seen.margin
+    if is_damped(update.rule):
+        margin = damped(update.rule, score(update.store, x, 0), variance)
+    return Forecast(margin, positive_root(variance), update.norm, variance, True)
+
+
+@learn.of(Belief)
+def belief_learn(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief:
+    lesson = lesson_of(update.rule, y, forecast)
+    if not lesson.learns:
+        return update
+    begin_step(update.store, x)
+    move(update.store, 0, lesson.step, y)
+    store = end_step(update.store, x, lesson.share)
+    return Belief(store, lesson.rule, length_of(store), update.n_updates + 1)
+
+
+@hypothesis.of(Belief)
+def belief_hypothesis(update: Belief) -> Vector:
+    weights: Vector = update.store.weights[0]
+    return weights
+
+
+@warm_up.of(Belief)
+def belief_warm_up(update: Belief, x: Row) -> Belief:
+    return update._replace(rule=warm_up_rule(update.rule, update, x))
+
+
+@follow_scaling.of(Belief, ClassBelief)
+def belief_follow(update: State, x: Row) -> State:
+    follow(update.store, x)
+    return update
+
+
+@glance.of(ClassBelief)
+def class_belief_glance(update: ClassBelief, x: Row) -> ManyForecast:
+    look(update.store, x)
+    for k in range(len(update.scores)):
+        update.scores[k] = score(update.store, x, k)
+    found = lead_of(update.rule, update.scores)
+    most = most_variance(update.rule, square_norm(x))
+    margin, unit = damped(update.rule, found.margin, most), positive_root(most)
+    return ManyForecast(margin, unit, update.norm, most, False, found.best, found.second)
+
+
+@predict.of(ClassBelief)
+def class_belief_predict(update: ClassBelief, x: Row, seen: ManyForecast) -> ManyForecast:
+    variance = max(variance_of(update.store, x), least_variance(update.rule))
+    margin, unit = seen.margin, positive_root(variance)
+    if is_damped(update.rule):
+        product = update.scores[seen.best] - update.scores[seen.second]
+        margin = damped(update.rule, product, variance)
+    return ManyForecast(margin, unit, update.norm, variance, True, seen.best, seen.second)
+
+
+@learn.of(ClassBelief)
+def class_belief_learn(
+    update: ClassBelief, x: Row, y: float, forecast: ManyForecast
+) -> ClassBelief:
+    rule, scores, label = update.rule, update.scores, int(y)
+    rival = rival_of(label, forecast)
+    weight = weight_of_label(rule, label, rival, scores)
+    if weight == 0.0:
+        return update
+    share = weight / (1.0 + weight * forecast.variance)
+    begin_step(update.store, x)
+    for k in range(len(scores)):
+        target = target_of(rule, k, label, rival, scores[k])
+        move(update.store, k, (target - scores[k]) * share, target)
+    store = end_step(update.store, x, share)
+    return ClassBelief(store, rule, scores, length_of(store), update.n_updates + 1)
+
+
+@hypothesis.of(ClassBelief)
+def class_belief_hypothesis(update: ClassBelief) -> Matrix:
+    weights: Matrix = update.store.weights
+    return weights

@@ -1,16 +1,25 @@
 """The half-step: least squares in O(d), half of the way at every label."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-import numpy as np
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
-from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import Row, add_scaled, dot, square_norm
-from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.numeric.rows import Row, add_scaled, square_norm
+from selectron.protocol import State
 from selectron.spec import FRACTION, UpdateRule
-from selectron.updates.many_half_step import ManyHalfStepState, fresh_many_half_step
+from selectron.updates.first_order import (
+    Prototypes,
+    Separator,
+    Step,
+    always_one,
+    fresh_prototypes,
+    fresh_separator,
+    grown,
+    move_prototypes,
+    step,
+    unit_of,
+)
 
 
 @dataclass(frozen=True)
@@ -43,41 +52,45 @@ class HalfStep(UpdateRule):
     def by_products(self) -> bool:
         return True
 
-    def begin(self, d: int, dtype: Any) -> "HalfStepState":
-        return HalfStepState(np.zeros(d, dtype), float(self.rate), 0.0, 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> Separator:
+        return fresh_separator(HalfStepRule(float(self.rate)), d, dtype)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyHalfStepState":
-        return fresh_many_half_step(d, dtype, n_classes, float(self.rate))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
+        return fresh_prototypes(HalfStepRule(float(self.rate)), d, dtype, n_classes)
 
 
-class HalfStepState(NamedTuple):
-    weights: Vector
+class HalfStepRule(NamedTuple):
     rate: float
-    square_length: float
-    norm: float
-    n_updates: int
 
 
-@glance.of(HalfStepState)
-def half_step_glance(update: HalfStepState, x: Row) -> Forecast:
-    return Forecast(dot(x, update.weights), 1.0, update.norm, 0.0, True)
+unit_of.of(HalfStepRule)(always_one)
 
 
-predict.of(HalfStepState)(already_exact)
-
-
-@learn.of(HalfStepState)
-def half_step_learn(update: HalfStepState, x: Row, y: float, forecast: Forecast) -> HalfStepState:
-    if y * forecast.margin >= 1.0:
-        return update
+@step.of(HalfStepRule)
+def half_step_step(
+    rule: HalfStepRule, before: State, x: Row, y: float, margin: float, copies: float
+) -> Step:
+    if y * margin >= 1.0:
+        return Step(0.0, 0.0)
     size = square_norm(x)
-    step = update.rate * (y - forecast.margin) / max(1.0, update.rate * size)
-    grown = update.square_length + step * (2.0 * forecast.margin + step * size)
-    grown = max(grown, 0.0)
-    add_scaled(x, step, update.weights)
-    return HalfStepState(update.weights, update.rate, grown, sqrt(grown), update.n_updates + 1)
+    along = rule.rate * (y - margin) / max(1.0, rule.rate * size)
+    return grown(before, along, margin, size)
 
 
-@hypothesis.of(HalfStepState)
-def half_step_hypothesis(update: HalfStepState) -> Vector:
-    return update.weights
+@move_prototypes.of(HalfStepRule)
+def move_to_targets(rule: HalfStepRule, update: Prototypes, x: Row, label: int, rival: int) -> Step:
+    """Go `rate` of the way from each score to its target, unless it is beyond.
+
+    The targets are 1 and 0, so that the prototype of a class never seen stays zero.
+    """
+    size = square_norm(x)
+    rate = rule.rate / max(1.0, rule.rate * size)
+    square, moved = update.square_length, 0.0
+    for k in range(len(update.scores)):
+        now = update.scores[k]
+        along = rate * (max(1.0 - now, 0.0) if k == label else min(-now, 0.0))
+        if along != 0.0:
+            square += along * (2.0 * now + along * size)
+            add_scaled(x, along, update.prototypes[k])
+            moved = along
+    return Step(moved, square)

@@ -1,11 +1,15 @@
-"""The probit belief in O(m d) memory: V = I - U Uᵀ, with the first m directions asked about."""
+"""The store in O(m d) memory: A⁻¹ = I - U Uᵀ, with the first m directions that were asked about.
 
-from typing import Any, NamedTuple
+A row seen from the mean (`ShiftedRow`) is dense and is never written out. Its products need those
+of M, the sum of rows that it is seen from, and the store keeps these up to date.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Matrix, Vector
-from selectron.compiler.verbs import Verb
+from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import (
     DenseRow,
@@ -19,74 +23,78 @@ from selectron.numeric.rows import (
     square_norm,
 )
 from selectron.numeric.sums import gather_dot, lane_dot
-from selectron.protocol import Forecast, follow_scaling, glance, hypothesis, learn, predict
-from selectron.updates.covariance import SLACK, length, positive_root
-from selectron.updates.moments import LEAST_BLUR, Noise, fresh_noise, moments
+from selectron.protocol import State
+from selectron.updates.covariance import (
+    begin_step,
+    end_step,
+    follow,
+    length_of,
+    length_of_weights,
+    move,
+    move_along_image,
+    score,
+    variance_of,
+)
 
 
-class LowRankState(NamedTuple):
-    weights: Vector
+class LowRank(NamedTuple):
+    """The weights of one class or many, and the directions in which A⁻¹ is not the identity."""
+
+    weights: Matrix  # a row a class; two classes have one row
     directions: Matrix  # U: (d, m), so that a sparse row reads few stretches of memory
-    met: Vector  # UᵀM, with M the sum of rows that a shifted row is seen from
+    total_along: Vector  # UᵀM
+    total_scores: Vector  # the product of M with the weights of each class
     shadow: Vector  # Uᵀz of the row at hand
-    image: Vector  # Vz
-    noise: Noise
-    weights_met: float  # w.M
+    image: Vector  # A⁻¹z
     n_directions: int
-    norm: float
-    n_updates: int
 
 
-def fresh_low_rank(d: int, rank: int) -> LowRankState:
-    return LowRankState(
-        np.zeros(d),
-        np.zeros((d, rank)),
-        np.zeros(rank),
-        np.zeros(rank),
-        np.zeros(d),
-        fresh_noise(),
-        0.0,
-        0,
-        0.0,
-        0,
-    )
+def fresh_low_rank(d: int, rank: int, n: int) -> LowRank:
+    """Start from A = I, with n weight vectors and room for `rank` directions."""
+    total_along, shadow = np.zeros((2, rank))
+    weights, directions = np.zeros((n, d)), np.zeros((d, rank))
+    return LowRank(weights, directions, total_along, np.zeros(n), shadow, np.zeros(d), 0)
+
+
+# How a row meets the store depends on the kind of row.
 
 
 @Verb
-def product(z: Any, update: LowRankState) -> float:
-    """Return w.z."""
+def product(z: State, store: LowRank, k: int) -> float:
+    """Return the product of the row with the weights of class k."""
 
 
 @Verb
-def project(z: Any, update: LowRankState) -> None:
+def project(z: State, store: LowRank) -> None:
     """Write Uᵀz into the shadow."""
 
 
 @Verb
-def refresh_products(z: Any, update: LowRankState) -> float:
-    """Take the row into the products with M; return the new w.M."""
+def add_to_total(z: State, store: LowRank) -> None:
+    """Take the row into the products with M, of which it has become a part."""
 
 
 @Verb
-def meet_again(z: Any, update: LowRankState, newest: int) -> float:
-    """Take the products with M of what has changed: direction `newest`, if any, and w."""
+def refresh_total(z: State, store: LowRank, newest: int) -> None:
+    """Compute the products of M anew with direction `newest`, if any, and with all weights."""
 
 
 @product.of(DenseRow, SparseRow)
-def plain_product(z: Row, update: LowRankState) -> float:
-    return np.float64(dot(z, update.weights))
+def plain_product(z: Row, store: LowRank, k: int) -> float:
+    return np.float64(dot(z, store.weights[k]))
 
 
 @product.of(ShiftedRow)
-def shifted_product(z: ShiftedRow, update: LowRankState) -> float:
-    own = np.float64(gather_dot(z.values, z.indices, update.weights))
-    last = update.weights[len(z.total)]
-    return np.float64(z.scale * own - z.shift * update.weights_met + z.bias * last)
+def shifted_product(z: ShiftedRow, store: LowRank, k: int) -> float:
+    weights = store.weights[k]
+    own = np.float64(gather_dot(z.values, z.indices, weights))
+    common = z.shift * store.total_scores[k]
+    return np.float64(z.scale * own - common + z.bias * weights[len(z.total)])
 
 
 @project.of(DenseRow, SparseRow)
-def plain_project(z: Row, update: LowRankState) -> None:
-    shadow, U = update.shadow, update.directions
+def plain_project(z: Row, store: LowRank) -> None:
+    shadow, U = store.shadow, store.directions
     shadow[:] = 0.0
     for k in range(n_entries(z)):
         value = np.float64(z.values[k])
@@ -97,22 +105,18 @@ def plain_project(z: Row, update: LowRankState) -> None:
 
 
 @project.of(ShiftedRow)
-def shifted_project(z: ShiftedRow, update: LowRankState) -> None:
-    shadow, U = update.shadow, update.directions
-    plain_sum(z, update)
-    last = U[len(z.total)]
+def shifted_project(z: ShiftedRow, store: LowRank) -> None:
+    shadow, total = store.shadow, store.total_along
+    project_entries(z, store)
+    last = store.directions[len(z.total)]
     for m in range(len(shadow)):
-        shadow[m] = z.scale * shadow[m] - z.shift * update.met[m] + z.bias * last[m]
+        shadow[m] = z.scale * shadow[m] - z.shift * total[m] + z.bias * last[m]
 
 
-@Verb
-def plain_sum(z: Any, update: LowRankState) -> None:
+@helper
+def project_entries(z: ShiftedRow, store: LowRank) -> None:
     """Write Uᵀx into the shadow, x as it is stored."""
-
-
-@plain_sum.of(ShiftedRow)
-def sum_of_entries(z: ShiftedRow, update: LowRankState) -> None:
-    shadow, U = update.shadow, update.directions
+    shadow, U = store.shadow, store.directions
     shadow[:] = 0.0
     for k in range(len(z.values)):
         value, row = z.values[k], U[z.indices[k]]
@@ -120,85 +124,77 @@ def sum_of_entries(z: ShiftedRow, update: LowRankState) -> None:
             shadow[m] += value * row[m]
 
 
-@refresh_products.of(DenseRow, SparseRow)
-def meet_nothing(z: Row, update: LowRankState) -> float:
-    return 0.0
+@add_to_total.of(DenseRow, SparseRow)
+def no_total(z: Row, store: LowRank) -> None:
+    pass
 
 
-@refresh_products.of(ShiftedRow)
-def meet_row(z: ShiftedRow, update: LowRankState) -> float:
-    plain_sum(z, update)
-    for m in range(len(update.met)):
-        update.met[m] += z.unit * update.shadow[m]
-    own = np.float64(gather_dot(z.values, z.indices, update.weights))
-    return update.weights_met + z.unit * own
+@add_to_total.of(ShiftedRow)
+def add_shifted(z: ShiftedRow, store: LowRank) -> None:
+    project_entries(z, store)
+    for m in range(len(store.shadow)):
+        store.total_along[m] += z.unit * store.shadow[m]
+    for k in range(len(store.weights)):
+        own = np.float64(gather_dot(z.values, z.indices, store.weights[k]))
+        store.total_scores[k] += z.unit * own
 
 
-@meet_again.of(DenseRow, SparseRow)
-def meet_nothing_again(z: Row, update: LowRankState, newest: int) -> float:
-    return 0.0
+@refresh_total.of(DenseRow, SparseRow)
+def no_total_to_refresh(z: Row, store: LowRank, newest: int) -> None:
+    pass
 
 
-@meet_again.of(ShiftedRow)
-def meet_total(z: ShiftedRow, update: LowRankState, newest: int) -> float:
+@refresh_total.of(ShiftedRow)
+def refresh_shifted(z: ShiftedRow, store: LowRank, newest: int) -> None:
     total, d = z.total, len(z.total)
     if newest >= 0:
         along = 0.0
         for i in range(d):
-            along += total[i] * update.directions[i, newest]
-        update.met[newest] = along
-    return np.float64(lane_dot(total, update.weights[:d]))
+            along += total[i] * store.directions[i, newest]
+        store.total_along[newest] = along
+    for k in range(len(store.weights)):
+        store.total_scores[k] = np.float64(lane_dot(total, store.weights[k][:d]))
 
 
-@follow_scaling.of(LowRankState)
-def low_rank_follow(update: LowRankState, z: Row) -> LowRankState:
-    return update._replace(weights_met=refresh_products(z, update))
+# What every store does.
+
+move.of(LowRank)(move_along_image)
+length_of.of(LowRank)(length_of_weights)
 
 
-@glance.of(LowRankState)
-def low_rank_glance(update: LowRankState, z: Row) -> Forecast:
-    most = SLACK * square_norm(z)
-    return Forecast(product(z, update), positive_root(most), update.norm, most, False)
+@follow.of(LowRank)
+def low_rank_follow(store: LowRank, z: Row) -> None:
+    add_to_total(z, store)
 
 
-@predict.of(LowRankState)
-def low_rank_predict(update: LowRankState, z: Row, seen: Forecast) -> Forecast:
-    project(z, update)
-    known = np.float64(lane_dot(update.shadow, update.shadow))
-    variance = max(square_norm(z) - known, LEAST_BLUR)
-    return Forecast(seen.margin, positive_root(variance), update.norm, variance, True)
+@score.of(LowRank)
+def low_rank_score(store: LowRank, z: Row, k: int) -> float:
+    return np.float64(product(z, store, k))
 
 
-@learn.of(LowRankState)
-def low_rank_learn(update: LowRankState, z: Row, y: float, forecast: Forecast) -> LowRankState:
-    weights, U, g = update.weights, update.directions, update.image
-    lesson = moments(update.noise, y, forecast)
-    project(z, update)
+@variance_of.of(LowRank)
+def low_rank_variance(store: LowRank, z: Row) -> float:
+    project(z, store)
+    return np.float64(square_norm(z) - np.float64(lane_dot(store.shadow, store.shadow)))
+
+
+@begin_step.of(LowRank)
+def low_rank_begin(store: LowRank, z: Row) -> None:
+    project(z, store)
+    g = store.image
     for i in range(len(g)):
-        g[i] = -np.float64(lane_dot(U[i], update.shadow))
+        g[i] = -np.float64(lane_dot(store.directions[i], store.shadow))
     add_scaled(z, 1.0, g)
-    for i in range(len(weights)):
-        weights[i] += lesson.step * g[i]
+
+
+@end_step.of(LowRank)
+def low_rank_end(store: LowRank, z: Row, share: float) -> LowRank:
+    """Keep the direction if there is room; otherwise only the weights have learnt."""
     newest = -1
-    if update.n_directions < len(update.met):
-        newest = update.n_directions
-        narrowing = sqrt(lesson.share)
-        for i in range(len(g)):
-            U[i, newest] = narrowing * g[i]
-    return LowRankState(
-        weights,
-        U,
-        update.met,
-        update.shadow,
-        g,
-        lesson.noise,
-        meet_again(z, update, newest),
-        update.n_directions + (newest >= 0),
-        length(weights),
-        update.n_updates + 1,
-    )
-
-
-@hypothesis.of(LowRankState)
-def low_rank_hypothesis(update: LowRankState) -> Vector:
-    return update.weights
+    if store.n_directions < len(store.shadow):
+        newest = store.n_directions
+        narrowing = sqrt(share)
+        for i in range(len(store.image)):
+            store.directions[i, newest] = narrowing * store.image[i]
+    refresh_total(z, store, newest)
+    return store._replace(n_directions=store.n_directions + (newest >= 0))

@@ -1,18 +1,23 @@
 """Passive-Aggressive [CDKSS06]: the smallest step that gets the margin right."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-import numpy as np
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
-from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import Row, add_scaled, dot, square_norm
-from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.numeric.rows import Row, square_norm
+from selectron.protocol import State
 from selectron.spec import POSITIVE, UpdateRule
-from selectron.updates.many_passive_aggressive import (
-    ManyPassiveAggressiveState,
-    fresh_many_passive_aggressive,
+from selectron.updates.first_order import (
+    Prototypes,
+    Separator,
+    Step,
+    always_one,
+    fresh_prototypes,
+    fresh_separator,
+    grown,
+    step,
+    unit_of,
 )
 
 
@@ -47,48 +52,34 @@ class PassiveAggressive(UpdateRule):
     def by_products(self) -> bool:
         return True
 
-    def begin(self, d: int, dtype: Any) -> "PassiveAggressiveState":
-        return PassiveAggressiveState(
-            np.zeros(d, dtype), float(self.C), bool(self.squared), 0.0, 0.0, 0
-        )
+    def begin(self, d: int, dtype: DTypeLike) -> Separator:
+        return fresh_separator(self._rule, d, dtype)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyPassiveAggressiveState":
-        return fresh_many_passive_aggressive(d, dtype, n_classes, float(self.C), bool(self.squared))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
+        return fresh_prototypes(self._rule, d, dtype, n_classes)
+
+    @property
+    def _rule(self) -> "PassiveAggressiveRule":
+        return PassiveAggressiveRule(float(self.C), bool(self.squared))
 
 
-class PassiveAggressiveState(NamedTuple):
-    weights: Vector
+class PassiveAggressiveRule(NamedTuple):
     C: float
     squared: bool
-    square_length: float
-    norm: float
-    n_updates: int
 
 
-@glance.of(PassiveAggressiveState)
-def passive_aggressive_glance(update: PassiveAggressiveState, x: Row) -> Forecast:
-    return Forecast(dot(x, update.weights), 1.0, update.norm, 0.0, True)
+unit_of.of(PassiveAggressiveRule)(always_one)
 
 
-predict.of(PassiveAggressiveState)(already_exact)
-
-
-@learn.of(PassiveAggressiveState)
-def passive_aggressive_learn(
-    update: PassiveAggressiveState, x: Row, y: float, forecast: Forecast
-) -> PassiveAggressiveState:
-    loss = 1.0 - y * forecast.margin
-    size = square_norm(x)
+@step.of(PassiveAggressiveRule)
+def passive_aggressive_step(
+    rule: PassiveAggressiveRule, before: State, x: Row, y: float, margin: float, copies: float
+) -> Step:
+    """Reach margin one; of many classes, a lead of one over the best wrong class."""
+    loss = 1.0 - y * margin
+    size = copies * square_norm(x)
     if loss <= 0.0 or size == 0.0:
-        return update
-    size_with_slack = size + 0.5 / update.C
-    step = y * (loss / size_with_slack if update.squared else min(update.C, loss / size))
-    grown = update.square_length + step * (2.0 * forecast.margin + step * size)
-    grown = max(grown, 0.0)
-    add_scaled(x, step, update.weights)
-    return update._replace(square_length=grown, norm=sqrt(grown), n_updates=update.n_updates + 1)
-
-
-@hypothesis.of(PassiveAggressiveState)
-def passive_aggressive_hypothesis(update: PassiveAggressiveState) -> Vector:
-    return update.weights
+        return Step(0.0, 0.0)
+    size_with_slack = size + 0.5 / rule.C
+    along = y * (loss / size_with_slack if rule.squared else min(rule.C, loss / size))
+    return grown(before, along, margin, size)

@@ -1,16 +1,22 @@
 """The Perceptron [Ng]: on a mistake, add the example."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-import numpy as np
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
-from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import Row, add_scaled, dot, square_norm
-from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.numeric.rows import Row, square_norm
+from selectron.protocol import State
 from selectron.spec import POSITIVE, UpdateRule
-from selectron.updates.many_perceptron import ManyPerceptronState, fresh_many_perceptron
+from selectron.updates.first_order import (
+    Prototypes,
+    Separator,
+    Step,
+    fresh_prototypes,
+    fresh_separator,
+    grown,
+    step,
+)
 
 
 @dataclass(frozen=True)
@@ -41,43 +47,22 @@ class Perceptron(UpdateRule):
     def by_products(self) -> bool:
         return True
 
-    def begin(self, d: int, dtype: Any) -> "PerceptronState":
-        return PerceptronState(np.zeros(d, dtype), float(self.eta), 0.0, 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> Separator:
+        return fresh_separator(PerceptronRule(float(self.eta)), d, dtype)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyPerceptronState":
-        return fresh_many_perceptron(d, dtype, n_classes, float(self.eta))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
+        return fresh_prototypes(PerceptronRule(float(self.eta)), d, dtype, n_classes)
 
 
-class PerceptronState(NamedTuple):
-    weights: Vector
+class PerceptronRule(NamedTuple):
     eta: float
-    square_length: float  # of the weights, kept up to date in O(nnz)
-    norm: float  # its root, taken at updates: most rounds have none
-    n_updates: int
 
 
-@glance.of(PerceptronState)
-def perceptron_glance(update: PerceptronState, x: Row) -> Forecast:
-    norm = update.norm
-    return Forecast(dot(x, update.weights), norm if norm > 0.0 else 1.0, norm, 0.0, True)
-
-
-predict.of(PerceptronState)(already_exact)
-
-
-@learn.of(PerceptronState)
-def perceptron_learn(
-    update: PerceptronState, x: Row, y: float, forecast: Forecast
-) -> PerceptronState:
-    if y * forecast.margin > 0.0:
-        return update
-    step = update.eta * y
-    grown = update.square_length + step * (2.0 * forecast.margin + step * square_norm(x))
-    grown = max(grown, 0.0)
-    add_scaled(x, step, update.weights)
-    return PerceptronState(update.weights, update.eta, grown, sqrt(grown), update.n_updates + 1)
-
-
-@hypothesis.of(PerceptronState)
-def perceptron_hypothesis(update: PerceptronState) -> Vector:
-    return update.weights
+@step.of(PerceptronRule)
+def perceptron_step(
+    rule: PerceptronRule, before: State, x: Row, y: float, margin: float, copies: float
+) -> Step:
+    """Move on a mistake; of many classes follow [SS05], equation (18). A tie is a mistake."""
+    if y * margin > 0.0:
+        return Step(0.0, 0.0)
+    return grown(before, rule.eta * y, margin, copies * square_norm(x))

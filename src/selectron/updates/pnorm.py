@@ -1,9 +1,10 @@
 """The p-norm Perceptron: the additive family of [CBGZ06], section 3."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
@@ -37,7 +38,7 @@ class PNorm(UpdateRule):
     p: float = 2.0
     RANGES: ClassVar = {"p": Range(2.0, float("inf"), high_open=True)}
 
-    def begin(self, d: int, dtype: Any) -> "PNormState":
+    def begin(self, d: int, dtype: DTypeLike) -> "PNormState":
         return PNormState(np.zeros(d), np.zeros(d), float(self.p), 0.0, 0.0, 0)
 
 

@@ -1,19 +1,33 @@
 """A Bayesian probit learner by assumed-density filtering, which tunes its own noise."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from selectron.arrays import Vector
-from selectron.numeric.rows import Row, add_scaled, dot, square_norm
-from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import Forecast, glance, hypothesis, learn, predict, warm_up
+from numpy.typing import DTypeLike
+
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import exponential, normal_density, normal_distribution, sqrt
+from selectron.numeric.rows import Row, add_scaled, square_norm
+from selectron.numeric.symmetric import downdate, quadratic_form
+from selectron.protocol import Forecast, State
 from selectron.spec import Range, UpdateRule
-from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
-from selectron.updates.leaning import LEAN, Leaning, first_blur, leant
-from selectron.updates.low_rank import LowRankState, fresh_low_rank
-from selectron.updates.moments import LEAST_BLUR, Noise, fresh_noise, moments
+from selectron.updates.covariance import (
+    SLACK,
+    Belief,
+    Lesson,
+    belief,
+    least_variance,
+    lesson_of,
+    most_variance,
+    warm_up_rule,
+)
+from selectron.updates.low_rank import fresh_low_rank
 
 FULL = 0
+FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
+FLIPS_BEFORE, LABELS_BEFORE, MOST_FLIPS = 1.0, 20.0, 0.4  # a prior of 1 wrong label in 20
+DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
+ROW_WEIGHT = 0.06  # each row z of a warm-up adds this times z zᵀ to V = I
 
 
 @dataclass(frozen=True)
@@ -24,8 +38,8 @@ class Probit(UpdateRule):
     boundary count for more as the belief narrows, where least squares weighs them like the first
     ones: that brings the number of labels down to the order of d log(1/ε). The blur ν falls while
     labels are consistent, the flip rate fl is estimated as it goes: there is nothing to set.
-    A scaling that warms up on rows without labels makes V lean to the directions in which
-    those spread: I + 0.06 times the sum of their x xᵀ.
+    A scaling that warms up on rows without labels widens V in the directions in which these rows
+    spread: V = I + 0.06 times the sum of their x xᵀ.
 
     Parameters
     ----------
@@ -52,62 +66,95 @@ class Probit(UpdateRule):
     def by_products(self) -> bool:
         return self.rank != FULL
 
-    def begin(self, d: int, dtype: Any) -> "ProbitState | LowRankState":
+    def begin(self, d: int, dtype: DTypeLike) -> Belief:
+        noise = Noise(FIRST_BLUR, 0.0, 0)
         if self.rank != FULL:
-            return fresh_low_rank(d, int(self.rank))
-        nothing_heeded = Leaning(0, 0.0, 0.0, 1.0)
-        return ProbitState(fresh_covariance(d, 1.0), fresh_noise(), nothing_heeded, 0.0, 0)
+            return Belief(fresh_low_rank(d, int(self.rank), 1), noise, 0.0, 0)
+        return belief(ProbitRule(noise, Prior(0, 0.0, 0.0, 1.0)), d, 1.0)
 
 
-class ProbitState(NamedTuple):
-    covariance: Covariance  # A_inv is V
+class Noise(NamedTuple):
+    """What is believed of the labels: all there is to the rule without a warm-up."""
+
+    blur: float  # ν: the variance of a label about the separator
+    flips: float  # the labels so far that were flipped, by their probability
+    n_labels: int
+
+
+class Prior(NamedTuple):
+    """What rows without labels have done to V = I + ROW_WEIGHT Σ z zᵀ."""
+
+    n_rows: int
+    squares: float  # Σ |z|⁴
+    overlap: float  # the sum over all pairs of (z.z')²
+    most: float  # no unit row has a larger variance
+
+
+class ProbitRule(NamedTuple):
+    """The rule where the store has room for the directions of the warm-up."""
+
     noise: Noise
-    leaning: Leaning
-    norm: float
-    n_updates: int
+    prior: Prior
 
 
-@warm_up.of(ProbitState)
-def probit_heed(update: ProbitState, x: Row) -> ProbitState:
-    if update.n_updates > 0:  # labels have shaped the belief already
-        return update
-    V, g = update.covariance.A_inv, update.covariance.image
-    variance = quadratic_form(x, V, update.covariance.support)
-    leaning = leant(update.leaning, square_norm(x), variance)
+@lesson_of.of(Noise)
+def match_moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
+    """Match the moments of the belief after a label y, and tune the noise by it."""
+    expected = (FLIPS_BEFORE + noise.flips) / (LABELS_BEFORE + noise.n_labels)
+    flip = min(MOST_FLIPS, expected)
+    spread = max(forecast.variance, LEAST_BLUR) + noise.blur
+    z = max(y * forecast.margin / sqrt(spread), DEEPEST)
+    right = normal_distribution(z)
+    evidence = flip + (1.0 - 2.0 * flip) * right
+    slope = (1.0 - 2.0 * flip) * normal_density(z) / evidence
+    curvature = min(max(slope * (slope + z), 0.0), 1.0)
+    blur = noise.blur
+    if noise.n_labels > 0:
+        # The expected change is 0 when the labels are as blurred as is believed.
+        surprise = min(max(-slope * z, -1.0), 1.0)
+        blur = min(max(blur * exponential(surprise), LEAST_BLUR), MOST_BLUR)
+    flips = noise.flips + flip * (1.0 - right) / evidence
+    tuned = Noise(blur, flips, noise.n_labels + 1)
+    return Lesson(True, tuned, y * slope / sqrt(spread), curvature / spread)
+
+
+@lesson_of.of(ProbitRule)
+def probit_lesson(rule: ProbitRule, y: float, forecast: Forecast) -> Lesson:
+    found = lesson_of(rule.noise, y, forecast)
+    return Lesson(True, ProbitRule(found.rule, rule.prior), found.step, found.share)
+
+
+@most_variance.of(ProbitRule)
+def most_of_prior(rule: ProbitRule, square: float) -> float:
+    return SLACK * rule.prior.most * square
+
+
+@least_variance.of(Noise, ProbitRule)
+def never_certain(rule: State) -> float:
+    return LEAST_BLUR
+
+
+@warm_up_rule.of(ProbitRule)
+def widen_prior(rule: ProbitRule, update: Belief, x: Row) -> ProbitRule:
+    """Let V grow by a row, unless labels have shaped it already."""
+    if update.n_updates > 0:
+        return rule
+    V, g = update.store.A_inv, update.store.image
+    variance = quadratic_form(x, V, update.store.columns)
+    prior = widened(rule.prior, square_norm(x), variance)
     g[:] = 0.0
     add_scaled(x, 1.0, g)
-    downdate(V, g, -LEAN)
-    noise = Noise(first_blur(leaning), update.noise.flips, update.noise.n_labels)
-    return update._replace(noise=noise, leaning=leaning)
+    downdate(V, g, -ROW_WEIGHT)
+    # The first blur is to a row's variance, on average, what it is to 1 without a warm-up.
+    blur = FIRST_BLUR * (1.0 + ROW_WEIGHT * 2.0 * prior.overlap / prior.n_rows)
+    return ProbitRule(Noise(blur, rule.noise.flips, rule.noise.n_labels), prior)
 
 
-@glance.of(ProbitState)
-def probit_glance(update: ProbitState, x: Row) -> Forecast:
-    most = SLACK * update.leaning.most * square_norm(x)
-    margin = dot(x, update.covariance.weights)
-    return Forecast(margin, positive_root(most), update.norm, most, False)
-
-
-@predict.of(ProbitState)
-def probit_predict(update: ProbitState, x: Row, seen: Forecast) -> Forecast:
-    covariance = update.covariance
-    variance = max(quadratic_form(x, covariance.A_inv, covariance.support), LEAST_BLUR)
-    return Forecast(seen.margin, positive_root(variance), update.norm, variance, True)
-
-
-@learn.of(ProbitState)
-def probit_learn(update: ProbitState, x: Row, y: float, forecast: Forecast) -> ProbitState:
-    weights, V, g, _ = update.covariance
-    lesson = moments(update.noise, y, forecast)
-    image(x, V, g)
-    for i in range(len(weights)):
-        weights[i] += lesson.step * g[i]
-    downdate(V, g, lesson.share)
-    return ProbitState(
-        update.covariance, lesson.noise, update.leaning, length(weights), update.n_updates + 1
-    )
-
-
-@hypothesis.of(ProbitState)
-def probit_hypothesis(update: ProbitState) -> Vector:
-    return update.covariance.weights
+@helper
+def widened(prior: Prior, square_length: float, variance: float) -> Prior:
+    """Return the prior after a row of this variance is added."""
+    squares = prior.squares + square_length * square_length
+    overlap = prior.overlap + (variance - square_length) / ROW_WEIGHT
+    # The largest eigenvalue of Σ z zᵀ is at most the length of the matrix of all products z.z'.
+    most = 1.0 + ROW_WEIGHT * sqrt(squares + 2.0 * max(overlap, 0.0))
+    return Prior(prior.n_rows + 1, squares, overlap, most)

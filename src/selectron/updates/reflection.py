@@ -2,16 +2,23 @@
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-import numpy as np
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
 from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import Row, add_scaled, dot, square_norm
-from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
+from selectron.numeric.rows import Row, square_norm
+from selectron.protocol import State
 from selectron.spec import Range, UpdateRule
-from selectron.updates.many_reflection import ManyReflectionState, fresh_many_reflection
+from selectron.updates.first_order import (
+    Prototypes,
+    Separator,
+    Step,
+    fresh_prototypes,
+    fresh_separator,
+    margin_of,
+    step,
+)
 
 
 @dataclass(frozen=True)
@@ -46,50 +53,36 @@ class Reflection(UpdateRule):
     def by_products(self) -> bool:
         return True
 
-    def begin(self, d: int, dtype: Any) -> "ReflectionState":
-        return ReflectionState(np.zeros(d, dtype), float(self.alpha), 0.0, 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> Separator:
+        return fresh_separator(ReflectionRule(float(self.alpha)), d, dtype)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyReflectionState":
-        return fresh_many_reflection(d, dtype, n_classes, float(self.alpha))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
+        """Begin with prototypes that are mirrored all at once, as one vector."""
+        return fresh_prototypes(ReflectionRule(float(self.alpha)), d, dtype, n_classes)
 
 
-class ReflectionState(NamedTuple):
-    weights: Vector
+class ReflectionRule(NamedTuple):
     alpha: float
-    square_length: float
-    norm: float
-    n_updates: int
 
 
-@glance.of(ReflectionState)
-def reflection_glance(update: ReflectionState, x: Row) -> Forecast:
+@margin_of.of(ReflectionRule)
+def margin_of_direction(rule: ReflectionRule, product: float, x: Row) -> float:
+    """Return the margin of the row as if it had unit length.
+
+    A row without a direction has no margin; the pass refuses it.
+    """
     length = sqrt(square_norm(x))
-    # A row without a direction has no margin; the pass refuses it.
-    margin = dot(x, update.weights) / length if length != 0.0 else nan
-    norm = update.norm
-    return Forecast(margin, norm if norm > 0.0 else 1.0, norm, 0.0, True)
+    return product / length if length != 0.0 else nan
 
 
-predict.of(ReflectionState)(already_exact)
-
-
-@learn.of(ReflectionState)
-def reflection_learn(
-    update: ReflectionState, x: Row, y: float, forecast: Forecast
-) -> ReflectionState:
-    length = sqrt(square_norm(x))
-    weights, alpha, margin = update.weights, update.alpha, forecast.margin
-    if update.n_updates == 0:
-        add_scaled(x, y / length, weights)
-        return ReflectionState(weights, alpha, 1.0, 1.0, 1)
+@step.of(ReflectionRule)
+def reflection_step(
+    rule: ReflectionRule, before: State, x: Row, y: float, margin: float, copies: float
+) -> Step:
+    length, alpha = sqrt(square_norm(x)), rule.alpha
+    if before.n_updates == 0:  # a hypothesis of length one, its share in each copy of the row
+        return Step(y * (1.0 / sqrt(copies)) / length, 1.0)
     if y * margin >= 0.0:
-        return update
-    add_scaled(x, -alpha * margin / length, weights)
-    shrunk = update.square_length - alpha * (2.0 - alpha) * margin * margin
-    shrunk = max(shrunk, 0.0)
-    return ReflectionState(weights, alpha, shrunk, sqrt(shrunk), update.n_updates + 1)
-
-
-@hypothesis.of(ReflectionState)
-def reflection_hypothesis(update: ReflectionState) -> Vector:
-    return update.weights
+        return Step(0.0, 0.0)
+    removed = alpha * (2.0 - alpha) * margin * margin / copies
+    return Step(-alpha * margin / copies / length, before.square_length - removed)

@@ -1,26 +1,29 @@
 """Prototypes that lead by one, earlier labels gone over again: the default's update for many."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
-from selectron.numeric.rows import Row
-from selectron.numeric.symmetric import downdate, image
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import helper
+from selectron.numeric.rows import Row, add_scaled
+from selectron.numeric.sums import lane_dot
 from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
-from selectron.updates.class_ridge import (
-    class_ridge_glance,
-    class_ridge_hypothesis,
-    class_ridge_predict,
-    class_ridge_separation,
+from selectron.updates.class_ridge import KnownClasses, TwoPrototypes, weight_of
+from selectron.updates.covariance import (
+    Covariance,
+    begin_step,
+    class_belief,
+    class_belief_glance,
+    class_belief_hypothesis,
+    class_belief_predict,
+    end_step,
+    length_of,
+    weight_of_label,
 )
-from selectron.updates.covariance import Covariance, shared_covariance
-from selectron.updates.known_classes import count_label, weight_of
-from selectron.updates.notebook import Notebook, fresh_notebook, rehearse, written
-from selectron.updates.prototypes import frobenius
-from selectron.updates.two_prototypes import TwoPrototypesState, separation
 
 
 @dataclass(frozen=True)
@@ -57,50 +60,109 @@ class Rehearsal(UpdateRule):
     visits: int = 64
     RANGES: ClassVar = {"memory": Range(1, 1_000_000), "visits": Range(0, 1_000_000)}
 
-    def begin(self, d: int, dtype: Any) -> TwoPrototypesState:
-        return TwoPrototypesState(self.many(d, dtype, 2), 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> TwoPrototypes:
+        return TwoPrototypes(self.many(d, dtype, 2), 0.0, 0)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "RehearsalState":
-        return RehearsalState(
-            shared_covariance(d, n_classes, 1.0),
-            fresh_notebook(int(self.memory), d, n_classes),
-            np.zeros(n_classes),
-            np.zeros(n_classes),
-            int(self.visits),
-            0.0,
-            0,
-        )
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> "RehearsalState":
+        store, rule, scores, *_ = class_belief(KnownClasses(np.zeros(n_classes)), d, 1.0, n_classes)
+        m = int(self.memory)
+        kept = np.zeros((m, d)), np.zeros(m, np.int64), np.zeros((m, n_classes))
+        return RehearsalState(store, Memory(*kept, 0, 0), rule, scores, int(self.visits), 0.0, 0)
+
+
+class Memory(NamedTuple):
+    """The rows of the latest labels, and how much of each is in the prototypes."""
+
+    rows: Matrix  # (m, d)
+    classes: Indices
+    duals: Matrix  # (m, K): how much of a row is in each prototype
+    n_written: int
+    turn: int  # whose turn it is to be gone over
 
 
 class RehearsalState(NamedTuple):
-    covariance: Covariance  # its weights are (K, d)
-    notebook: Notebook
-    counts: Vector  # labels of each class
+    store: Covariance
+    memory: Memory
+    rule: KnownClasses
     scores: Vector
     visits: int
     norm: float
     n_updates: int
 
 
-glance.of(RehearsalState)(class_ridge_glance)
-predict.of(RehearsalState)(class_ridge_predict)
-hypothesis.of(RehearsalState)(class_ridge_hypothesis)
-separation.of(RehearsalState)(class_ridge_separation)
+glance.of(RehearsalState)(class_belief_glance)
+predict.of(RehearsalState)(class_belief_predict)
+hypothesis.of(RehearsalState)(class_belief_hypothesis)
 
 
 @learn.of(RehearsalState)
 def rehearsal_learn(
     update: RehearsalState, x: Row, y: float, forecast: ManyForecast
 ) -> RehearsalState:
+    """Narrow A⁻¹ by the label; the memory, not A⁻¹, moves the weights."""
     label = int(y)
-    weights, A_inv, g, _ = update.covariance
-    counts = update.counts
-    count_label(label, counts, update.scores)
-    image(x, A_inv, g)
-    weight = weight_of(label, counts)
-    downdate(A_inv, g, weight / (1.0 + weight * forecast.variance))
-    notebook = written(update.notebook, x, label)
-    notebook = rehearse(notebook, update.visits, weights, counts, update.scores)
-    return update._replace(
-        notebook=notebook, norm=frobenius(weights), n_updates=update.n_updates + 1
-    )
+    weight = weight_of_label(update.rule, label, -1, update.scores)
+    begin_step(update.store, x)
+    store = end_step(update.store, x, weight / (1.0 + weight * forecast.variance))
+    memory = rehearsed(written(update.memory, x, label), update)
+    return update._replace(memory=memory, norm=length_of(store), n_updates=update.n_updates + 1)
+
+
+@helper
+def written(memory: Memory, x: Row, label: int) -> Memory:
+    """Write a row down, over the oldest if there is no room; what that one taught stays."""
+    rows, classes, duals, n_written, turn = memory
+    place = n_written % len(rows)
+    rows[place] = 0.0
+    add_scaled(x, 1.0, rows[place])
+    classes[place] = label
+    duals[place] = 0.0
+    return Memory(rows, classes, duals, n_written + 1, turn)
+
+
+@helper
+def rehearsed(memory: Memory, update: RehearsalState) -> Memory:
+    """Go over the newest row, some of the others in turn, and the newest again."""
+    n_written, turn, size = memory.n_written, memory.turn, len(memory.rows)
+    kept, newest = min(n_written, size), (n_written - 1) % size
+    for visit in range(update.visits + 2):
+        place = newest
+        if 0 < visit <= update.visits:
+            turn = (turn + 1) % kept
+            place = turn
+        revisit(memory, place, update.store.weights, update.rule.counts, update.scores)
+    return memory._replace(turn=turn)
+
+
+@helper
+def revisit(memory: Memory, place: int, weights: Matrix, counts: Vector, scores: Vector) -> None:
+    """Set what a row is in each prototype to the best there is, all else being as it is.
+
+    Its class shall lead each other known one by 1. With a lead of l the dual of that other class is
+    best at weight (1 - l), or at 0 where l is more than 1; and l grows by 2|x|² times the dual.
+    """
+    row, duals = memory.rows[place], memory.duals[place]
+    label = memory.classes[place]
+    softness = 1.0 / weight_of(label, counts)
+    square = np.float64(lane_dot(row, row))
+    for k in range(len(weights)):
+        scores[k] = lane_dot(weights[k], row)
+    gained = 0.0
+    for k in range(len(weights)):
+        if k != label and counts[k] > 0.0:
+            missing = 1.0 - (scores[label] - scores[k])
+            change = (missing - softness * duals[k]) / (2.0 * square + softness)
+            change = max(change, -duals[k])
+            if change != 0.0:
+                duals[k] += change
+                scores[label] += change * square
+                gained += change
+                add_to(weights[k], -change, row)
+    if gained != 0.0:
+        add_to(weights[label], gained, row)
+
+
+@helper
+def add_to(prototype: Vector, step: float, row: Vector) -> None:
+    for i in range(len(row)):
+        prototype[i] += step * row[i]

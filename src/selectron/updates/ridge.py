@@ -1,15 +1,25 @@
 """Ridge regression on every label that was asked."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
+
+from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
-from selectron.numeric.rows import Row, dot, square_norm
-from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import Forecast, glance, hypothesis, learn, predict
+from selectron.protocol import Forecast
 from selectron.spec import POSITIVE, UpdateRule
-from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
-from selectron.updates.many_ridge import ManyRidgeState, fresh_many_ridge
+from selectron.updates.covariance import (
+    SLACK,
+    Belief,
+    ClassBelief,
+    Lesson,
+    belief,
+    class_belief,
+    lesson_of,
+    most_variance,
+    target_of,
+    weight_of_label,
+)
 
 
 @dataclass(frozen=True)
@@ -39,46 +49,41 @@ class Ridge(UpdateRule):
     a: float = 1.0
     RANGES: ClassVar = {"a": POSITIVE}
 
-    def begin(self, d: int, dtype: Any) -> "RidgeState":
-        return RidgeState(fresh_covariance(d, self.a), float(self.a), 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> Belief:
+        return belief(RidgeRule(float(self.a)), d, self.a)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManyRidgeState":
-        return fresh_many_ridge(d, n_classes, float(self.a))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> ClassBelief:
+        """Begin with targets 0 and 1, so that the weights of a class never seen stay zero."""
+        return class_belief(RidgeRule(float(self.a)), d, float(self.a), n_classes)
 
 
-class RidgeState(NamedTuple):
-    covariance: Covariance
+class Regularised(Protocol):
+    """A rule whose A starts at a I."""
+
+    @property
+    def a(self) -> float: ...
+
+
+class RidgeRule(NamedTuple):
     a: float
-    norm: float
-    n_updates: int
 
 
-@glance.of(RidgeState)
-def ridge_glance(update: RidgeState, x: Row) -> Forecast:
-    most = SLACK * square_norm(x) / update.a
-    margin = dot(x, update.covariance.weights)
-    return Forecast(margin, positive_root(most), update.norm, most, False)
+@most_variance.of(RidgeRule)
+def most_by_regularisation(rule: Regularised, square: float) -> float:
+    return SLACK * square / rule.a
 
 
-@predict.of(RidgeState)
-def ridge_predict(update: RidgeState, x: Row, seen: Forecast) -> Forecast:
-    covariance = update.covariance
-    variance = max(quadratic_form(x, covariance.A_inv, covariance.support), 0.0)
-    return Forecast(seen.margin, positive_root(variance), update.norm, variance, True)
-
-
-@learn.of(RidgeState)
-def ridge_learn(update: RidgeState, x: Row, y: float, forecast: Forecast) -> RidgeState:
-    weights, A_inv, g, _ = update.covariance
-    image(x, A_inv, g)
+@lesson_of.of(RidgeRule)
+def ridge_lesson(rule: RidgeRule, y: float, forecast: Forecast) -> Lesson:
     share = 1.0 / (1.0 + forecast.variance)
-    step = (y - forecast.margin) * share
-    for i in range(len(weights)):
-        weights[i] += step * g[i]
-    downdate(A_inv, g, share)
-    return RidgeState(update.covariance, update.a, length(weights), update.n_updates + 1)
+    return Lesson(True, rule, (y - forecast.margin) * share, share)
 
 
-@hypothesis.of(RidgeState)
-def ridge_hypothesis(update: RidgeState) -> Vector:
-    return update.covariance.weights
+@weight_of_label.of(RidgeRule)
+def weigh_alike(rule: RidgeRule, label: int, rival: int, scores: Vector) -> float:
+    return 1.0
+
+
+@target_of.of(RidgeRule)
+def zero_or_one(rule: RidgeRule, k: int, label: int, rival: int, score: float) -> float:
+    return 1.0 if k == label else 0.0

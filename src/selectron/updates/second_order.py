@@ -5,15 +5,26 @@ w = A⁻¹v, so that the sign of the margin costs O(d).
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
-from selectron.numeric.rows import Row, dot, square_norm
-from selectron.numeric.symmetric import downdate, image, quadratic_form
-from selectron.protocol import Forecast, glance, hypothesis, learn, predict
+from selectron.protocol import Forecast
 from selectron.spec import POSITIVE, UpdateRule
-from selectron.updates.covariance import SLACK, Covariance, fresh_covariance, length, positive_root
-from selectron.updates.many_second_order import ManySecondOrderState, fresh_many_second_order
+from selectron.updates.covariance import (
+    Belief,
+    ClassBelief,
+    Lesson,
+    belief,
+    class_belief,
+    is_damped,
+    lesson_of,
+    most_variance,
+    target_of,
+    weight_of_label,
+)
+from selectron.updates.ridge import most_by_regularisation
 
 
 @dataclass(frozen=True)
@@ -40,53 +51,41 @@ class SecondOrder(UpdateRule):
     a: float = 1.0
     RANGES: ClassVar = {"a": POSITIVE}
 
-    def begin(self, d: int, dtype: Any) -> "SecondOrderState":
-        return SecondOrderState(fresh_covariance(d, self.a), float(self.a), 0.0, 0)
+    def begin(self, d: int, dtype: DTypeLike) -> Belief:
+        return belief(SecondOrderRule(float(self.a)), d, self.a)
 
-    def many(self, d: int, dtype: Any, n_classes: int) -> "ManySecondOrderState":
-        return fresh_many_second_order(d, n_classes, float(self.a))
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> ClassBelief:
+        return class_belief(SecondOrderRule(float(self.a)), d, float(self.a), n_classes)
 
 
-class SecondOrderState(NamedTuple):
-    covariance: Covariance
+class SecondOrderRule(NamedTuple):
     a: float
-    norm: float
-    n_updates: int
 
 
-@glance.of(SecondOrderState)
-def second_order_glance(update: SecondOrderState, x: Row) -> Forecast:
-    """By Sherman-Morrison the margin is w.x / (1 + r), with 0 <= r <= |x|²/a."""
-    most = SLACK * square_norm(x) / update.a
-    margin = dot(x, update.covariance.weights) / (1.0 + most)
-    return Forecast(margin, positive_root(most), update.norm, most, False)
+most_variance.of(SecondOrderRule)(most_by_regularisation)
 
 
-@predict.of(SecondOrderState)
-def second_order_predict(update: SecondOrderState, x: Row, seen: Forecast) -> Forecast:
-    covariance = update.covariance
-    variance = max(quadratic_form(x, covariance.A_inv, covariance.support), 0.0)
-    margin = dot(x, covariance.weights) / (1.0 + variance)
-    return Forecast(margin, positive_root(variance), update.norm, variance, True)
+@is_damped.of(SecondOrderRule)
+def always_damped(rule: SecondOrderRule) -> bool:
+    """By Sherman-Morrison a margin is w.x / (1 + r), with 0 <= r <= |x|²/a."""
+    return True
 
 
-@learn.of(SecondOrderState)
-def second_order_learn(
-    update: SecondOrderState, x: Row, y: float, forecast: Forecast
-) -> SecondOrderState:
-    if y * forecast.margin > 0.0:
-        return update
-    weights, A_inv, g, _ = update.covariance
-    image(x, A_inv, g)
+@lesson_of.of(SecondOrderRule)
+def second_order_lesson(rule: SecondOrderRule, y: float, forecast: Forecast) -> Lesson:
     share = 1.0 / (1.0 + forecast.variance)
-    # v grows by y x as A grows by x xᵀ: w moves along g = A⁻¹x.
-    step = y * share - forecast.margin
-    for i in range(len(weights)):
-        weights[i] += step * g[i]
-    downdate(A_inv, g, share)
-    return SecondOrderState(update.covariance, update.a, length(weights), update.n_updates + 1)
+    # v grows by y x as A grows by x xᵀ: w moves along A⁻¹x.
+    return Lesson(not y * forecast.margin > 0.0, rule, y * share - forecast.margin, share)
 
 
-@hypothesis.of(SecondOrderState)
-def second_order_hypothesis(update: SecondOrderState) -> Vector:
-    return update.covariance.weights
+@weight_of_label.of(SecondOrderRule)
+def weigh_mistakes(rule: SecondOrderRule, label: int, rival: int, scores: Vector) -> float:
+    return 0.0 if scores[label] - scores[rival] > 0.0 else 1.0
+
+
+@target_of.of(SecondOrderRule)
+def one_against_another(
+    rule: SecondOrderRule, k: int, label: int, rival: int, score: float
+) -> float:
+    """Let v of the label grow by x and that of the rival fall by x; A grows by x xᵀ for all."""
+    return 1.0 if k == label else -1.0 if k == rival else 0.0

@@ -1,9 +1,10 @@
 """Winnow [CBGZ06]: multiplicative steps inside the probability simplex."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
@@ -45,7 +46,7 @@ class Winnow(UpdateRule):
     balanced: bool = False
     RANGES: ClassVar = {"eta": POSITIVE}
 
-    def begin(self, d: int, dtype: Any) -> "WinnowState":
+    def begin(self, d: int, dtype: DTypeLike) -> "WinnowState":
         room, eta = np.zeros((2, d)), float(self.eta)
         if self.balanced:
             up, down = np.full((2, d), 0.5 / d)

@@ -118,7 +118,7 @@ def spread_of(update: tuple[object, ...]) -> Spread:
     """Measure the spread of an update rule's state."""
     weights = hypothesis(update)
     norm = float(np.linalg.norm(weights))
-    covariance = getattr(update, "covariance", None)
+    covariance = getattr(update, "store", None)
     if covariance is None:
         return Spread(norm, 0.0, norm)  # certainty is the margin itself
     V, axis = covariance.A_inv, weights / norm

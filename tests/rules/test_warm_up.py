@@ -1,4 +1,4 @@
-"""A belief that leans to where the rows of the warm-up spread, against its definition."""
+"""A belief that rows of the warm-up widen in the directions where they spread."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ IMAGES = np.abs(TABLE)
 COINS = coins(5, 0, N)
 
 
-def leaning_twin(scaling, X, lean=0.06):
-    """Return a belief that has heeded the warm-up, and the rows after it as they are presented."""
+def warm_twin(scaling, X, weight=0.06):
+    """Return a belief that has seen the warm-up, and the rows after it as they are presented."""
     Z = scalings.presented(scaling(D), X)[WARMUP:]
     then = scaling(D)
     for x in X[: WARMUP + 1]:
@@ -29,8 +29,8 @@ def leaning_twin(scaling, X, lean=0.06):
     early = np.array([then.present(x)[:-1] for x in X[:WARMUP]])
     products = early @ early.T
     learner = learners.Probit(D + 1)
-    learner.V[:-1, :-1] += lean * early.T @ early
-    learner.nu *= 1 + lean * (np.sum(products**2) - np.sum(np.diag(products) ** 2)) / WARMUP
+    learner.V[:-1, :-1] += weight * early.T @ early
+    learner.nu *= 1 + weight * (np.sum(products**2) - np.sum(np.diag(products) ** 2)) / WARMUP
     return learner, Z
 
 
@@ -38,7 +38,7 @@ def leaning_twin(scaling, X, lean=0.06):
     ("X", "scaling"), [(TABLE, scalings.Winsorised), (IMAGES, scalings.Centred)]
 )
 def test_the_definition(X, scaling):
-    learner, Z = leaning_twin(scaling, X)
+    learner, Z = warm_twin(scaling, X)
     y = np.where(Z @ RNG.standard_normal(D + 1) > 0.0, 1.0, -1.0)
     query = queries.Auto()
     query.t = WARMUP
@@ -64,10 +64,10 @@ def test_no_row_has_a_larger_variance_than_a_glance_allows(X):
     rows = as_dense(X[: WARMUP + 3])
     played = play(Probit(), Auto(), rows, labels, coins_, d=D, scaling=Automatic(warmup=WARMUP))
     belief = played.machine.state.update
-    largest = np.linalg.eigvalsh(belief.covariance.A_inv)[-1]
-    assert largest <= belief.leaning.most * (1 + 1e-12)
-    assert belief.leaning.most <= 1 + 0.06 * WARMUP + 1e-12
-    assert belief.leaning.n_rows == WARMUP
+    largest = np.linalg.eigvalsh(belief.store.A_inv)[-1]
+    assert largest <= belief.rule.prior.most * (1 + 1e-12)
+    assert belief.rule.prior.most <= 1 + 0.06 * WARMUP + 1e-12
+    assert belief.rule.prior.n_rows == WARMUP
 
 
 def test_labels_that_come_first_leave_the_belief_as_it_was():
@@ -75,7 +75,7 @@ def test_labels_that_come_first_leave_the_belief_as_it_was():
     given = np.ones(WARMUP + 5, np.int8)
     machine.lesson(as_dense(TABLE[: WARMUP + 5]), given, np.empty((0, 4)), fresh=True)
     assert machine.state.update.n_updates == WARMUP + 5
-    assert machine.state.update.leaning == (0, 0.0, 0.0, 1.0)
+    assert machine.state.update.rule.prior == (0, 0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(("warmup", "d", "kept"), [(7, 5, 7), (300, 5, 50), (50, 4097, 0)])
