@@ -17,7 +17,7 @@ def here():
     return digests()
 
 
-@pytest.mark.parametrize("largest_block", [1, 6, 64])  # a sheaf holds 6
+@pytest.mark.parametrize("largest_block", [1, 6, 64])  # a row tile holds 6
 def test_the_size_of_a_block_does_not_show(here, largest_block):
     assert digests(largest_block) == here
 

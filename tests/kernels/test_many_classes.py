@@ -1,4 +1,4 @@
-"""The estimator with a kernel and more than two classes, known beforehand or met as they come.
+"""The estimator with a kernel and many classes, known beforehand or named by labels on the way.
 
 Compiling takes longer than running: one learner is compiled, the others are plain Python.
 """

@@ -91,7 +91,7 @@ def test_a_class_that_no_label_named_has_no_part():
     assert {found.best, found.second} == {0, 3}
 
 
-def test_the_notebook_is_in_the_file(tmp_path):
+def test_the_memory_is_in_the_file(tmp_path):
     names = np.array(["ant", "bee", "cow"])[LABELS]
     rule = Rehearsal(memory=8, visits=5)
     straight = SelectiveClassifier(rule, Always()).partial_fit(X, names)

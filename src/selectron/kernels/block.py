@@ -28,7 +28,7 @@ class Block(NamedTuple):
     """Some rows of the stream, and their kernel values against the support vectors so far."""
 
     rows: Rows
-    row_tiles: Matrix  # the rows once more, bound for tiles; none if they are few, sparse or given
+    row_tiles: Matrix  # the rows once more, as `tile` reads them; none if few or sparse
     first: int  # rows before it have had their turn
     values: Matrix  # (at least n, capacity)
     within: Matrix  # (n, n), or empty

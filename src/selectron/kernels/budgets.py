@@ -47,7 +47,7 @@ Budget = Unlimited | Exit | Projection
 
 @Verb
 def is_full(budget: State, n_support: int) -> bool:
-    """Tell whether somebody must leave before a support vector can enter."""
+    """Tell whether all places are taken, so that a row cannot just enter."""
 
 
 @Verb
@@ -57,7 +57,7 @@ def leaving(budget: State, coefficients: Matrix, n_support: int, n_recent: int) 
 
 @Verb
 def note_entry(budget: State, slot: int, values: Vector, square: float) -> None:
-    """Keep what later exits need to know of the one that enters: its values against the others."""
+    """Write down the kernel values of the row that enters, which later exits need."""
 
 
 @is_full.of(Unlimited)

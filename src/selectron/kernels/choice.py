@@ -43,7 +43,7 @@ class Gaussian(NamedTuple):
 
 
 class Given(NamedTuple):
-    """Values that somebody else computed."""
+    """The user's function computes the values k(x, s)."""
 
     given: bool
 

@@ -47,19 +47,19 @@ class Prototypes(NamedTuple):
     products: Matrix  # (classes, classes): w_a·w_b
     scores: Vector  # w_c·x of the row at hand
     steps: Vector  # how far each w_c shall move along the row at hand
-    along: Vector  # w_c·s of the one that leaves
+    along: Vector  # w_c·s of the support vector that leaves
 
 
 class Entry(NamedTuple):
-    """Where a row came to be, and how long the vector is that was added for it."""
+    """The slot that a row got, and the squared length of the vector that was added for it."""
 
-    slot: int  # -1: nowhere, it was projected
+    slot: int  # -1: none, the row was projected
     square: float
 
 
 @Verb
 def admit(budget: State, store: Prototypes, x: BlockRow) -> Entry:
-    """Find a place for the row; whoever leaves for it is taken out of the hypotheses."""
+    """Find a slot for the row; take a support vector that leaves for it out of the hypotheses."""
 
 
 @look.of(Prototypes)

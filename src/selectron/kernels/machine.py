@@ -50,7 +50,7 @@ from selectron.spec import Rules
 LARGEST_BLOCK = MOST_RECENT
 USUAL_BLOCK = 384  # whole tiles of rows, and 5 % faster than 512: its values leave the cache later
 MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
-GIVEN_BLOCK = 64  # rows a call of somebody else's kernel
+GIVEN_BLOCK = 64  # rows a call of the user's function
 EXITS = 0x6578697473  # the coins of exits are not those of questions
 
 # Fields that a row or a block fills anew.
@@ -229,7 +229,7 @@ class KernelMachine:
         moved = kernel(run_pass, self.bodies)(*state, arrived, pause, teach)
         at_hand = self._at_hand
         if at_hand is not None and at_hand.stop == shape(at_hand.rows)[0] and moved[1] == DONE:
-            self._at_hand = self._converted = None  # nobody comes back to these rows
+            self._at_hand = self._converted = None  # the pass does not come back to these rows
         return moved
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:

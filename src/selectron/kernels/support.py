@@ -31,7 +31,7 @@ class BlockRow(NamedTuple):
     row_tiles: Matrix  # of the block
     position: int  # in the block
     values: Vector  # by slot; those of slots filled within the block come at the row's turn
-    within: Vector  # against the rows of the block, where the kernel is somebody else's
+    within: Vector  # against the rows of the block, where the user's function computes them
     raw_square: float  # |x|²
     square: float  # k(x, x)
 
@@ -42,7 +42,7 @@ def block_square_norm(x: BlockRow) -> float:
 
 
 class Recent(NamedTuple):
-    """The support vectors that entered within the block, by order of entry."""
+    """The support vectors that entered within the block at hand, in order of entry."""
 
     slots: Indices
     births: Indices  # their positions in the block
@@ -55,6 +55,8 @@ class Recent(NamedTuple):
 
 
 class DensePanels(NamedTuple):
+    """Dense support vectors, 32 side by side."""
+
     panels: Matrix  # (capacity / 32, d, 32)
     recent_panels: Matrix  # (MOST_RECENT / 32, d, 32): the recent ones once more, side by side
     squares: Vector  # |s|² by slot
@@ -64,6 +66,8 @@ class DensePanels(NamedTuple):
 
 
 class SparseSlots(NamedTuple):
+    """Sparse support vectors, one a row."""
+
     values: Matrix  # (capacity, most nonzeros)
     columns: Indices  # the same shape, uint32
     lengths: Indices
@@ -84,7 +88,7 @@ def multiply_recent(support: Support, x: BlockRow) -> None:
 
 @Verb
 def keep(support: Support, slot: int, x: BlockRow) -> Support:
-    """Return the support with the row in this slot; what was there is gone."""
+    """Return the support with the row in this slot, over what was there."""
 
 
 @Verb

@@ -77,7 +77,7 @@ class Memory(NamedTuple):
     classes: Indices
     duals: Matrix  # (m, K): how much of a row is in each prototype
     n_written: int
-    turn: int  # whose turn it is to be gone over
+    turn: int  # the place that was last gone over in turn
 
 
 class RehearsalState(NamedTuple):
@@ -110,7 +110,7 @@ def rehearsal_learn(
 
 @helper
 def written(memory: Memory, x: Row, label: int) -> Memory:
-    """Write a row down, over the oldest if there is no room; what that one taught stays."""
+    """Write a row down, over the oldest if there is no room; what the oldest taught stays."""
     rows, classes, duals, n_written, turn = memory
     place = n_written % len(rows)
     rows[place] = 0.0
