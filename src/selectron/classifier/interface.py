@@ -370,9 +370,7 @@ class StreamClassifier:
 
     def save(self, path: str | Path) -> None:
         """Write everything to a file; `selectron.load` goes on from it exactly, coins included."""
-        run = self._started()
-        with run.lock:
-            save(self, run, Path(path))
+        save(self, self._started(), Path(path))
 
     def _started(self, error: type[Exception] | None = None) -> AnyRun:
         run = self._run

@@ -17,6 +17,7 @@ from selectron.numeric.rows import (
     Csr,
     Dense,
     Rows,
+    check_pointers,
     one_row,
     outside,
     part,
@@ -30,7 +31,6 @@ from selectron.numeric.rows import (
 TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
 BEYOND = 2**32 - 1
 MOST_COLUMNS = 2**31 - 1  # gathers of the CPU take their places as signed numbers of 32 bits
-POINTED = ("csr", "csc", "bsr")  # the formats of scipy that have an indptr
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 COLUMN = np.dtype(np.int32)  # of the columns and pointers of a usual sparse row
 NUMBERS = "fiub"  # NumPy's kinds of arrays that are features: no text, no dates, no complex numbers
@@ -59,38 +59,6 @@ def feature_names(X: Any) -> Any:
     from sklearn.utils.validation import _get_feature_names  # noqa: PLC0415 - costs seconds
 
     return _get_feature_names(X)
-
-
-def check_pointers(X: Any) -> None:
-    """Refuse a sparse matrix whose pointers lead out of its arrays.
-
-    It must come before any of scipy's own work on the matrix: scipy trusts them, and a damaged one
-    ends the process.
-    """
-    if X.format not in POINTED:
-        return
-    starts, room = X.indptr, min(len(X.indices), len(X.data))
-    if len(starts) == _n_pointers(X) and starts[0] == 0 and starts[-1] <= room:
-        falls = starts[1:] < starts[:-1]
-        if not falls.any():
-            return
-        fallen = int(falls.argmax())
-        wrong = f"falls after entry {fallen}, from {starts[fallen]}"
-    else:
-        ends = f"from {starts[0]} to {starts[-1]}" if len(starts) else "nowhere"
-        wrong = f"goes {ends} in {len(starts)} entries"
-    raise ValueError(
-        f"X is a damaged {X.format.upper()} matrix: indptr must rise from 0 to at most {room} in "
-        f"{_n_pointers(X)} entries, and {wrong}; make the matrix anew"
-    )
-
-
-def _n_pointers(X: Any) -> int:
-    if X.ndim == 1:
-        return 2
-    if X.format == "bsr":
-        return int(X.shape[0] // X.blocksize[0]) + 1
-    return int(X.shape[X.format == "csc"]) + 1
 
 
 def _is_sparse(X: Any) -> bool:

@@ -56,14 +56,24 @@ WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_ove
 
 
 def save(learner: Any, run: Run | MultilabelRun, path: Path) -> None:
-    """Write a classifier and its run to a file, whole or not at all."""
+    """Write a classifier and its run to a file, whole or not at all.
+
+    The lock is held while everything is copied; others go on while it is written to the disk.
+    """
+    with run.lock:
+        tensors, description = _copied(learner, run)
+    write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
+
+
+def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, Any]]:
+    """Copy the arrays of a run, and describe the rest."""
     runs, tickets, machine = _runs(run), run.tickets, run.machine
     tensors: Tensors = run.memory.tensors()
     for m, each in enumerate(runs):
         each.machine.settle()
         for k, array in enumerate(each.machine.arrays()):
-            tensors[f"run.{m}.state.{k}"] = np.ascontiguousarray(array)
-        tensors[f"run.{m}.numbers"] = each.machine.numbers
+            tensors[f"run.{m}.state.{k}"] = np.array(array, order="C")
+        tensors[f"run.{m}.numbers"] = each.machine.numbers.copy()
         for name, array in each.machine.companions().items():
             tensors[f"run.{m}.{name}"] = array
     if run.ledger is not None:
@@ -87,7 +97,7 @@ def save(learner: Any, run: Run | MultilabelRun, path: Path) -> None:
         "machines": [each.machine.describe() for each in runs],
         "tickets": {name: getattr(tickets, name) for name in WAIT} | {"waiting": waiting},
     }
-    write_file(path, FORMAT, tensors | experts, json.dumps(description, sort_keys=True))
+    return tensors | experts, description
 
 
 def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:

@@ -116,6 +116,38 @@ def sealed(rows: SomeRows) -> SomeRows:
     return type(rows)(*fields)
 
 
+def check_pointers(X: Any) -> None:
+    """Refuse a sparse matrix whose pointers lead out of its arrays.
+
+    It must come before any of scipy's own work on the matrix: scipy trusts them, and a damaged one
+    ends the process.
+    """
+    if X.format not in POINTED:
+        return
+    starts, room = X.indptr, min(len(X.indices), len(X.data))
+    if len(starts) == _n_pointers(X) and starts[0] == 0 and starts[-1] <= room:
+        falls = starts[1:] < starts[:-1]
+        if not falls.any():
+            return
+        fallen = int(falls.argmax())
+        wrong = f"falls after entry {fallen}, from {starts[fallen]}"
+    else:
+        ends = f"from {starts[0]} to {starts[-1]}" if len(starts) else "nowhere"
+        wrong = f"goes {ends} in {len(starts)} entries"
+    raise ValueError(
+        f"X is a damaged {X.format.upper()} matrix: indptr must rise from 0 to at most {room} in "
+        f"{_n_pointers(X)} entries, and {wrong}; make the matrix anew"
+    )
+
+
+def _n_pointers(X: Any) -> int:
+    if X.ndim == 1:
+        return 2
+    if X.format == "bsr":
+        return int(X.shape[0] // X.blocksize[0]) + 1
+    return int(X.shape[X.format == "csc"]) + 1
+
+
 def sealed_array(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view."""
     if not array.flags.writeable:
@@ -127,6 +159,7 @@ def sealed_array(array: NDArray[Any]) -> NDArray[Any]:
 
 # Rules may keep some rows, or a matrix of d x d numbers, up to this width: there it takes 128 MB.
 WIDEST_KEPT = 4096
+POINTED = ("csr", "csc", "bsr")  # the formats of scipy that have an indptr
 
 
 @Verb

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Matrix
+from selectron.numeric.rows import check_pointers
 
 if TYPE_CHECKING:
     from pyarrow import ChunkedArray, Table
@@ -97,6 +98,7 @@ def _from_csr(arrays: Arrays, target: str | None) -> Content:
     parts = arrays["data"], arrays["indices"], arrays["indptr"]
     y = arrays[target]
     X = csr_array(parts, shape=tuple(arrays["shape"]))
+    check_pointers(X)  # before scipy follows them: it would read beyond its arrays
     return Content(X, y[:, 0] if y.ndim == 2 else y)
 
 
