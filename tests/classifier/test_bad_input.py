@@ -30,7 +30,7 @@ def with_value(value, position=7):
 
 def frozen(clf):
     machine = clf._run.machine
-    counts = (machine.n_seen, machine.n_asked)
+    counts = (clf._run.rounds, clf._run.n_asked)
     return [a.tobytes() for a in (machine.numbers, *machine.arrays())], counts
 
 
@@ -179,10 +179,10 @@ def test_unsorted_columns_are_put_in_order():
 
 
 def test_rules_must_be_rules():
-    with pytest.raises(
-        TypeError, match=r"update must be a rule .* selectron.updates, got 'perceptron'"
-    ):
-        SelectiveClassifier("perceptron").fit(X, Y)
+    with pytest.raises(TypeError, match=r"update must be a rule .* selectron.updates, got Margin"):
+        SelectiveClassifier(Margin(b=1.0)).fit(X, Y)
+    with pytest.raises(ValueError, match="unknown rule 'perceptrn'; did you mean perceptron"):
+        SelectiveClassifier("perceptrn").fit(X, Y)
     with pytest.raises(TypeError, match="random_state"):
         SelectiveClassifier(random_state="zero").fit(X, Y)
     with pytest.raises(ValueError, match="random_state must lie"):

@@ -43,7 +43,7 @@ def state(clf):
     ]
     parts = [a.tobytes() for a in arrays], run.machine.numbers.tobytes()
     memory = {name: a.tobytes() for name, a in run.memory.tensors().items()}
-    counts = run.machine.n_seen, run.machine.n_asked, run.machine.n_classes
+    counts = run.rounds, run.n_asked, run.machine.n_classes
     return parts, memory, counts, run.labels.classes.tolist(), sorted(run.tickets.waiting)
 
 

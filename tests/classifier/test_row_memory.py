@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from selectron import SelectiveClassifier
 from selectron.classifier.memory import MOST_NUMBERS, Memory
 from selectron.classifier.rows import read_rows
+from selectron.files import Reader
 from selectron.loop import Log
 from selectron.protocol import (
     advance,
@@ -54,7 +55,7 @@ def test_a_batch_keeps_what_its_rows_would(read):
         one_by_one.keep_row(read_rows(read(X[t : t + 1])), float(signs[t]))
     assert kept(at_once) == kept(one_by_one)
     assert 0 < at_once.n_numbers <= MOST_NUMBERS
-    again = Memory.from_tensors(at_once.tensors())
+    again = Memory.read(Reader(at_once.tensors()), d, X.dtype)
     assert kept(again) == kept(at_once)
 
 

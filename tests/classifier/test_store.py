@@ -83,7 +83,9 @@ def test_a_truncated_file_is_refused(saved, share):
 
 
 def test_a_changed_description_is_refused(saved):
-    saved.write_bytes(saved.read_bytes().replace(b'\\"seed\\": 0', b'\\"seed\\": 1'))
+    changed = saved.read_bytes().replace(b'\\"n_asked\\": ', b'\\"n_asked\\":1')
+    assert changed != saved.read_bytes()
+    saved.write_bytes(changed)
     with pytest.raises(DamagedFile, match="SHA-256"):
         load(saved)
 
@@ -92,10 +94,10 @@ def test_a_newer_file_is_refused_by_its_version(saved):
     content = saved.read_bytes()
     length = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8 : 8 + length])
-    header["__metadata__"]["version"] = "3"
+    header["__metadata__"]["version"] = "4"
     text = json.dumps(header).encode()
     saved.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
-    with pytest.raises(DamagedFile, match=r"version 3.*install a newer"):
+    with pytest.raises(DamagedFile, match=r"version 4.*load it with a newer"):
         load(saved)
 
 

@@ -51,7 +51,7 @@ ERRORS = {
     "a folder": (["run", "."], "there is no such file"),
     "unknown rule": (
         ["run", "DATA", "--rules", "perceptrn"],
-        "unknown rule 'perceptrn'; known are",
+        "unknown rule 'perceptrn'; did you mean perceptron? known are",
     ),
     "unknown knob": (["run", "DATA", "--rules", "perceptron+margin:c=1"], "margin has no knob 'c'"),
     "no knobs": (["run", "DATA", "--rules", "perceptron+always:b=1"], "it has no knobs"),

@@ -69,8 +69,8 @@ def with_metadata(path, **changes):
 
 
 def test_a_newer_file_is_refused_by_its_version(saved):
-    with_metadata(saved, version="2")
-    with pytest.raises(DamagedFile, match=r"version 2.*install a newer"):
+    with_metadata(saved, version="3")
+    with pytest.raises(DamagedFile, match=r"version 3.*load it with a newer"):
         load_experts(saved)
 
 
@@ -117,7 +117,7 @@ def test_a_file_without_its_version_is_damaged(tmp_path, changed):
     path = tmp_path / "experts"
     save_experts(LearnAlpha(3, horizon=50), path)
     whole = path.read_bytes()
-    kept = b'"version"' if changed == b'"versiom"' else b'"version":"1"'
+    kept = b'"version"' if changed == b'"versiom"' else b'"version":"2"'
     assert whole.count(kept) == 1
     path.write_bytes(whole.replace(kept, changed))
     with pytest.raises(ValueError, match="damaged: it has no version"):

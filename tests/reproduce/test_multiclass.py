@@ -47,10 +47,11 @@ def test_a_run_of_the_default_and_one_that_asks_blindly():
     assert ours == sorted(ours)
     assert ours[-1] < 200
     stream = draw_stream(DIGITS, 0)
-    machine, labels = begin(DEFAULT, stream, 0)
+    run, labels = begin(DEFAULT, stream, 0)
+    machine = run.machine
     assert machine.n_classes == len(labels.classes) == 10
     assert type(machine.rules.update).__name__ == "Rehearsal"
-    assert begin(BLIND, stream, 0)[0].rules.update == machine.rules.update
+    assert begin(BLIND, stream, 0)[0].machine.rules.update == machine.rules.update
 
 
 def test_digits_are_read_from_the_folder(tmp_path, monkeypatch):
@@ -84,7 +85,7 @@ def test_posts_are_counts_of_words_and_never_written_out(tmp_path, monkeypatch):
     assert set(stream.classes.tolist()) == {0, 1}
     three = stream._replace(classes=np.arange(300) % 3)
     for name in (DEFAULT, FIRST_ORDER):
-        rules = begin(name, three, 0)[0].rules
+        rules = begin(name, three, 0)[0].machine.rules
         assert type(rules.scaling).__name__ == "Text"
         assert type(rules.update).__name__ == "ClassRidge"
 

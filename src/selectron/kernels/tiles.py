@@ -8,15 +8,12 @@ as one. Plain Python has no such instruction: `fused` computes the same bits wit
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.ir import IRBuilder as Builder
-from llvmlite.ir import Value
 from numba import types
 from numba.extending import intrinsic, overload
-from numba.types import Array
-from numba.types import Type as Kind
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
@@ -26,6 +23,10 @@ from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.prefetch import CACHE_LINE, LEVEL_1, emit_hint_at
 from selectron.compiler.verbs import INLINE, helper
 
+Builder: TypeAlias = ir.IRBuilder
+Value: TypeAlias = ir.Value
+Array: TypeAlias = types.Array
+Kind: TypeAlias = types.Type
 Body = Callable[..., None]
 Emission = tuple[Kind, Callable[..., Value]]
 Number = float | np.floating
