@@ -11,7 +11,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
-from selectron.classifier import batch
 from selectron.evaluate import progressive
 from selectron.queries import Margin
 from selectron.updates import Perceptron
@@ -193,8 +192,8 @@ def test_the_bar_moves_within_a_run(command, data, monkeypatch):
         assert sum(moved) == total
 
     monkeypatch.setattr("selectron.cli.run.progress", progress)
-    monkeypatch.setattr(batch, "FIRST_PART", 7)
-    monkeypatch.setattr(batch, "BRISK", np.inf)
+    monkeypatch.setattr(progress, "FIRST_PART", 7)
+    monkeypatch.setattr(progress, "BRISK", np.inf)
     split = "--limit", "60", "--test", "0.5"
     assert command("run", data, "--rules", PLAIN, "--seeds", "2", *split)[0] == 0
     assert moved == [7, 14, 9] * 2

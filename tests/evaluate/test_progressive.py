@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
-from selectron.classifier import batch
+from selectron.classifier import progress
 from selectron.evaluate import progressive
 from selectron.queries import Always, Balanced, Margin
 from selectron.updates import Perceptron, Ridge, SecondOrder
@@ -127,8 +127,8 @@ def test_bad_input_is_refused(rows, labels, message):
 @pytest.mark.parametrize(("name", "rows"), [("default", X), ("perceptron", SPARSE)])
 def test_the_parts_it_is_run_in_do_not_show(name, rows, size, monkeypatch):
     whole = progressive(LEARNERS[name], rows, Y, seed=7)
-    monkeypatch.setattr(batch, "FIRST_PART", size)
-    monkeypatch.setattr(batch, "BRISK", np.inf)
+    monkeypatch.setattr(progress, "FIRST_PART", size)
+    monkeypatch.setattr(progress, "BRISK", np.inf)
     moved = []
     parted = progressive(LEARNERS[name], rows, Y, seed=7, tick=moved.append)
     assert sum(moved) == 200
@@ -149,7 +149,7 @@ def test_ticks_while_it_is_tested_add_up_too():
 
 
 def test_a_bad_row_is_named_whichever_part_it_is_in(monkeypatch):
-    monkeypatch.setattr(batch, "FIRST_PART", 16)
+    monkeypatch.setattr(progress, "FIRST_PART", 16)
     spoilt = X.copy()
     spoilt[123, 2] = np.nan
     with pytest.raises(ValueError, match="NaN or infinity in row 123:"):

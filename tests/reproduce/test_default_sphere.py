@@ -21,7 +21,7 @@ from selectron.reproduce.default.sphere import (
     summary,
     widest_margin,
 )
-from selectron.reproduce.dkm09.sphere import SILENT, World, labels_by_streaming, points
+from selectron.reproduce.dkm09.sphere import World, labels_by_streaming, points
 from selectron.updates import Probit, Reflection
 
 RULES = {"default": (Probit(), Auto(hard=True)), "DKM": (Reflection(), DKM)}
@@ -37,9 +37,10 @@ def test_the_threshold_grows_as_it_would_row_by_row(leak):
 @pytest.mark.parametrize("threshold", [0.01, 0.1, 1.0])
 def test_no_row_within_the_threshold_is_beyond_the_band(threshold):
     d, rng = 6, np.random.default_rng(2)
-    machine = World(*RULES["default"], d, 0).machine
+    world = World(*RULES["default"], d, 0)
+    machine = world.machine
     X = points(rng, 300, d)
-    machine.run(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8), log=SILENT)
+    world.run.play(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8))
     (weights,), V = machine.state.update.store[:2]
     X = points(rng, 200_000, d)
     margins = np.abs(X @ weights)
@@ -69,7 +70,7 @@ def test_the_next_question_is_as_far_and_as_certain(name):
     world = World(*RULES[name], d, 0)
     world.rng, machine = rng, world.machine
     X = points(rng, 2000, d)
-    machine.run(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8), log=SILENT)
+    world.run.play(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8))
     before, spread = machine.snapshot(), spread_of(machine.state.update)
 
     def question(draw):
@@ -79,7 +80,7 @@ def test_the_next_question_is_as_far_and_as_certain(name):
             if x is None:
                 continue
             log, state = Log.of(1), machine.state
-            machine.run(Dense(x[np.newaxis]), np.ones(1, np.int8), log=log)
+            world.run.play(Dense(x[np.newaxis]), np.ones(1, np.int8), log)
             if log.asked[0]:
                 certainty = abs(log.forecasts[0, 0]) / log.forecasts[0, 1]
                 return state.query.n_rounds, certainty / state.query.threshold
