@@ -192,8 +192,8 @@ def test_the_bar_moves_within_a_run(command, data, monkeypatch):
         assert sum(moved) == total
 
     monkeypatch.setattr("selectron.cli.run.progress", progress)
-    monkeypatch.setattr(progress, "FIRST_PART", 7)
-    monkeypatch.setattr(progress, "BRISK", np.inf)
+    monkeypatch.setattr("selectron.classifier.progress.FIRST_PART", 7)
+    monkeypatch.setattr("selectron.classifier.progress.BRISK", np.inf)
     split = "--limit", "60", "--test", "0.5"
     assert command("run", data, "--rules", PLAIN, "--seeds", "2", *split)[0] == 0
     assert moved == [7, 14, 9] * 2

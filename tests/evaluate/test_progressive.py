@@ -24,7 +24,7 @@ RAW = [name for name in LEARNERS if name != "default"]
 
 
 def with_seed(name, seed):
-    return SelectiveClassifier(**LEARNERS[name].get_params() | {"random_state": seed})
+    return SelectiveClassifier(**LEARNERS[name].get_params(deep=False) | {"random_state": seed})
 
 
 NARROW, SPARSE = X.astype(np.float32), csr_array(X)
