@@ -246,7 +246,7 @@ def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  #
 def run_lesson(learner, numbers, X, labels, told, fresh):  # type: ignore[no-untyped-def]
     """Teach labels that come outside a pass: asked earlier, or never; return the status.
 
-    `told` has, for each label asked earlier, the forecast of then and the odds; it may be empty.
+    `told` has the forecast and the odds with which each label was asked earlier; it may be empty.
     """
     scaling, update, query = unpack(learner, numbers)
     for t in range(len(labels)):
