@@ -75,7 +75,7 @@ class StreamClassifier:
 
     def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
         """Return a run for several labels a row."""
-        raise NotImplementedError
+        raise NotImplementedError  # every classifier has its own, or refuses
 
     # --- learning
 
