@@ -7,6 +7,7 @@ scores, and the same for a single row. Numba inlines the parts into each loop.
 """
 
 from collections.abc import Callable
+from functools import cache
 from math import isfinite, nan
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,10 +15,10 @@ import numpy as np
 from numba import config, typeof
 from numpy.typing import NDArray
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Codes, Matrix, Vector
 from selectron.compiler.handles import Handle, held
 from selectron.compiler.raw_arrays import RAW_ARRAY, ArrayLayout, fits, vector
-from selectron.compiler.states import kinds_of, pack, unpack
+from selectron.compiler.states import States, pack, unpack
 from selectron.compiler.verbs import Verb, digest, helper, kernel
 from selectron.numeric.rows import Csr, Dense, DenseRow, Row, SparseRow, row, sound
 from selectron.protocol import (
@@ -108,6 +109,27 @@ class Log(NamedTuple):
 
 NOTHING_KEPT = Log.of(0)
 
+
+class Rounds(NamedTuple):
+    """What one call of `run_pass` plays."""
+
+    rows: Any  # `Rows`, or a block of kernel values
+    labels: Codes
+    coins: Vector
+    log: Log
+    arrived: int  # so many rows have arrived in an earlier call, which stopped for want of a label
+    pause: bool  # stop after an update
+    teach: bool  # False: labels come later, by `run_lesson`
+
+
+class Moved(NamedTuple):
+    """How far a call came: rows done, why it stopped, labels asked."""
+
+    rows: int
+    status: int
+    n_asked: int
+
+
 # Labels are signs, -1 and +1, or with more than two classes their numbers from 0; or one of these.
 UNKNOWN, NOT_GIVEN = -2, -3
 
@@ -194,10 +216,7 @@ def is_finite(forecast: AnyForecast) -> bool:
 
 
 def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  # type: ignore[no-untyped-def]
-    """Predict, maybe ask, maybe learn, row after row; return rows done, status, labels asked.
-
-    The first `arrived` rows have arrived in an earlier call, which stopped for want of a label.
-    """
+    """Play `Rounds`: predict, maybe ask, maybe learn, row after row; return a `Moved`."""
     scaling, update, query = unpack(learner, numbers)
     status = DONE
     n_asked = 0
@@ -426,19 +445,19 @@ def ask_row(handle, values, columns, starts, coin, told):  # type: ignore[no-unt
     return side(forecast)
 
 
-def entry_point(loop: Kernel, learner: Learner, handle: Handle, *rest: object) -> Kernel:
+def entry_point(loop: Kernel, states: States[Learner], handle: Handle, *rest: object) -> Kernel:
     """Return the raw entry point of a one-row loop: it takes a handle, a row, and `rest`."""
-    compiled = kernel(loop, rules_digest(learner, DenseLayout, SparseLayout))
+    whole = compiled(loop, (*states.kinds, DenseLayout, SparseLayout))
     if config.DISABLE_JIT:
-        return lambda *args: float(compiled(*args))
+        return lambda *args: float(whole(*args))
     row = RAW_ARRAY, RAW_ARRAY, RAW_ARRAY
     kinds = (typeof(handle), *row, *(typeof(argument) for argument in rest))
-    compiled.compile(kinds)  # type: ignore[attr-defined]
-    entry: Kernel = compiled.overloads[kinds].entry_point  # type: ignore[attr-defined]
+    whole.compile(kinds)  # type: ignore[attr-defined]
+    entry: Kernel = whole.overloads[kinds].entry_point  # type: ignore[attr-defined]
     return entry
 
 
-def rules_digest(learner: Learner, *more: type) -> str:
-    """Hash all code that a kernel for this learner is made of."""
-    kinds = kinds_of(learner)[1:]
-    return digest(*kinds, *more, Dense, Csr, DenseRow, SparseRow, kernel=__name__)
+@cache
+def compiled(loop: Kernel, kinds: tuple[type, ...], nogil: bool = False) -> Kernel:
+    """Return a loop compiled for states, and whatever else it works on, of these types."""
+    return kernel(loop, digest(*kinds, Dense, Csr, DenseRow, SparseRow, kernel=__name__), nogil)

@@ -180,10 +180,7 @@ class Scaling(Spec):
     """How a row is presented to the update rule."""
 
     WRITTEN_OUT: ClassVar[bool] = True  # False: dense rows of which only products can be had
-
-    def width(self, d: int) -> int:
-        """Return how long presented rows are where rows have d features."""
-        return d
+    EXTRA: ClassVar[int] = 0  # how many columns presented rows have beyond their features
 
     def begin(self, d: int, dtype: np.dtype[Any]) -> Any:
         """Return the state before the first row."""

@@ -20,7 +20,7 @@ from selectron.classifier import SelectiveClassifier
 from selectron.classifier.interface import load_as
 from selectron.classifier.machine import LinearMachine
 from selectron.compiler.verbs import Verb
-from selectron.loop import Log, run_pass
+from selectron.loop import Kernel, Log, Rounds, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Dense, DenseRow, sealed
 from selectron.protocol import (
@@ -163,20 +163,21 @@ def _check_poison(
 def _check_plain(rules: Rules, X: NDArray[Any], y: NDArray[Any]) -> None:
     """The loop in plain Python gives the same bits as compiled."""
     runs = []
-    for loop in (run_pass, None):
+    plain_loop: Kernel = run_pass
+    for plain_python in (True, False):
         machine = LinearMachine(rules, WIDTH, np.dtype(float), 3)
         labels, log = np.where(y, 1, -1).astype(np.int8), Log.of(ROWS)
-        tossed = coins(3, 0, ROWS), log, 0, False, True
-        if loop is None:
-            machine.run(sealed(Dense(X)), labels, *tossed)
-        else:
+        rounds = Rounds(sealed(Dense(X)), labels, coins(3, 0, ROWS), log, 0, False, True)
+        states = machine.states
+        if plain_python:
             with np.errstate(all="ignore"):
-                plain_loop: Any = loop
-                plain_loop(machine.learner, machine.numbers, sealed(Dense(X)), labels, *tossed)
-        runs.append([log.forecasts.tobytes(), log.asked.tobytes(), machine.numbers.tobytes()])
+                plain_loop(states.tree, states.numbers, *rounds)
+        else:
+            machine.run(rounds)
+        runs.append([each.tobytes() for each in (log.forecasts, log.asked, states.numbers)])
     assert runs[0] == runs[1], f"{rules} computes other bits when it is compiled"
 
 
 def _state(learner: SelectiveClassifier) -> list[bytes]:
     machine = learner._started().machine
-    return [*(array.tobytes() for array in machine.arrays()), machine.numbers.tobytes()]
+    return [*(array.tobytes() for array in machine.arrays()), machine.states.numbers.tobytes()]

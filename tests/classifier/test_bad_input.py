@@ -31,7 +31,7 @@ def with_value(value, position=7):
 def frozen(clf):
     machine = clf._run.machine
     counts = (clf._run.rounds, clf._run.n_asked)
-    return [a.tobytes() for a in (machine.numbers, *machine.arrays())], counts
+    return [a.tobytes() for a in (machine.states.numbers, *machine.arrays())], counts
 
 
 @pytest.fixture(params=LEARNERS)

@@ -9,8 +9,7 @@ from selectron import SelectiveClassifier, load
 from selectron.classifier.machine import LinearMachine
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Tickets
-from selectron.compiler.verbs import kernel
-from selectron.loop import run_pass
+from selectron.loop import compiled, run_pass
 from selectron.queries import Always, Balanced, Margin
 from selectron.scalings import Centred
 from selectron.updates import Ballseptron, Perceptron, PNorm, Ridge
@@ -25,7 +24,13 @@ class Interrupted(BaseException):
 def memory_of(clf):
     machine = clf._run.machine
     arrays = [a.tobytes() for a in machine.arrays()]
-    return arrays, machine.numbers.tobytes(), clf.n_seen_, clf.n_asked_, clf._run.tickets.n_asked
+    return (
+        arrays,
+        machine.states.numbers.tobytes(),
+        clf.n_seen_,
+        clf.n_asked_,
+        clf._run.tickets.n_asked,
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,14 +71,14 @@ def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
         SelectiveClassifier(Ridge(), Margin(b=0.5), random_state=0).fit(X[:50], y[:50])
         for _ in range(2)
     )
-    compiled = kernel(run_pass, clf._run.machine.bodies)
+    loop = compiled(run_pass, clf._run.machine.states.kinds)
 
     def interrupted(*args):
-        outcome = compiled(*args)
+        outcome = loop(*args)
         signal.raise_signal(signal.SIGINT)  # heard before the outcome has a name
         return outcome
 
-    monkeypatch.setattr("selectron.classifier.machine.kernel", lambda *_: interrupted)
+    monkeypatch.setattr("selectron.classifier.machine.compiled", lambda *_: interrupted)
     usual = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         clf.partial_fit(X[50:], y[50:]) if door == "partial_fit" else clf.ask(X[50:])
@@ -85,16 +90,16 @@ def test_a_small_batch_is_finished_before_ctrl_c_is_heard(door, monkeypatch):
 
 def interrupting(clf, monkeypatch):
     """Let Ctrl-C come with every call of the kernel, 100 rows each; return what counts them."""
-    compiled, calls = kernel(run_pass, clf._run.machine.bodies), []
+    loop, calls = compiled(run_pass, clf._run.machine.states.kinds), []
 
     def interrupted(*args):
         calls.append(1)
-        outcome = compiled(*args)
+        outcome = loop(*args)
         signal.raise_signal(signal.SIGINT)
         return outcome
 
     monkeypatch.setattr("selectron.classifier.machine.CHUNK", 100)
-    monkeypatch.setattr("selectron.classifier.machine.kernel", lambda *_: interrupted)
+    monkeypatch.setattr("selectron.classifier.machine.compiled", lambda *_: interrupted)
     return calls
 
 
@@ -133,16 +138,16 @@ def test_answers_paid_for_are_counted_whenever_ctrl_c_comes(call, monkeypatch):
     clf, twin = (SelectiveClassifier(Ridge(), Balanced(), random_state=0) for _ in range(2))
     for learner in (clf, twin):
         learner.partial_fit(X[:50], y[:50], classes=[False, True])
-    compiled, calls = kernel(run_pass, clf._run.machine.bodies), []
+    loop, calls = compiled(run_pass, clf._run.machine.states.kinds), []
 
     def interrupted(*args):
-        outcome = compiled(*args)
+        outcome = loop(*args)
         calls.append(1)
         if len(calls) == call:
             signal.raise_signal(signal.SIGINT)
         return outcome
 
-    monkeypatch.setattr("selectron.classifier.machine.kernel", lambda *_: interrupted)
+    monkeypatch.setattr("selectron.classifier.machine.compiled", lambda *_: interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.partial_fit(X[50:], lambda t: y[50 + t])
     monkeypatch.undo()

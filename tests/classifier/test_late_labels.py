@@ -50,7 +50,7 @@ def test_answers_that_never_come_are_not_waited_for(tmp_path):
     clf.ask(X[1000:1100])
     clf.save(tmp_path / "m.selectron")
     later = clf.ask(X[1100:1300])
-    assert clf._run.machine.state.query.n_overdue == first.asked.sum()
+    assert clf._run.machine.states.now.query.n_overdue == first.asked.sum()
     assert load(tmp_path / "m.selectron").ask(X[1100:1300]).asked.sum() == later.asked.sum()
     assert clf.tell(first.tickets[first.asked], Y[:100][first.asked]) == first.asked.sum()
     assert clf._run.tickets.n_overdue == 0

@@ -38,10 +38,10 @@ def state(clf):
     run = clf._run
     # Not the room to work in, which a glance at any row may change.
     arrays = [
-        hypothesis(run.machine.state.update),
+        hypothesis(run.machine.states.now.update),
         *(a for a in run.machine.arrays() if a.ndim > 1),
     ]
-    parts = [a.tobytes() for a in arrays], run.machine.numbers.tobytes()
+    parts = [a.tobytes() for a in arrays], run.machine.states.numbers.tobytes()
     memory = {name: a.tobytes() for name, a in run.memory.tensors().items()}
     counts = run.rounds, run.n_asked, run.machine.n_classes
     return parts, memory, counts, run.labels.classes.tolist(), sorted(run.tickets.waiting)
@@ -277,7 +277,7 @@ def test_a_label_that_is_paid_for_is_learnt_whatever_the_odds_are_then():
 
 def test_a_named_query_rule_observes_no_label_twice():
     clf = ridge().partial_fit(X, LATE)
-    query = clf._run.machine.state.query
+    query = clf._run.machine.states.now.query
     assert (query.n_labels, query.n_rounds) == (clf.n_asked_, clf.n_seen_)
 
 

@@ -6,8 +6,7 @@ from numba import config
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
-from selectron.compiler.verbs import kernel
-from selectron.loop import run_margins, run_pass
+from selectron.loop import compiled, run_margins, run_pass
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 
@@ -20,7 +19,7 @@ Y = X[:, 0] > 0
 def test_a_read_only_array_compiles_nothing_anew(make):
     clf = SelectiveClassifier(Perceptron(), Margin(b=1.0), random_state=0).fit(make(X), Y)
     predicted = clf.predict(make(X))
-    kernels = [kernel(loop, clf._run.machine.bodies) for loop in (run_pass, run_margins)]
+    kernels = [compiled(loop, clf._run.machine.states.kinds) for loop in (run_pass, run_margins)]
     before = [len(each.signatures) for each in kernels]
     rows = make(X)
     for array in (rows.data, rows.indices, rows.indptr) if make is csr_array else (rows,):

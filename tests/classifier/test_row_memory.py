@@ -114,7 +114,7 @@ def test_a_query_rule_is_told_which_class_was_answered(n_classes, around):
     X = np.random.default_rng(0).standard_normal((30, 3))
     y = np.arange(30) % n_classes
     clf = SelectiveClassifier(Perceptron(), around(Listening())).fit(X, y)
-    heard = clf._run.machine.state.query.rule
+    heard = clf._run.machine.states.now.query.rule
     assert (heard.last, heard.n_classes) == (29 % n_classes, n_classes)
     clf.learn_one(X[0], 1)
-    assert clf._run.machine.state.query.rule.last == 1
+    assert clf._run.machine.states.now.query.rule.last == 1

@@ -34,7 +34,7 @@ def test_a_run_goes_on_exactly_where_it_stopped(update, query, tmp_path):
 
 def state(clf):
     machine = clf._run.machine
-    return [machine.numbers, *machine.arrays()]
+    return [machine.states.numbers, *machine.arrays()]
 
 
 @pytest.mark.parametrize("classes", [["a", "b"], [0, 1], [-1.0, 1.0], [False, True]])

@@ -69,7 +69,7 @@ def same(clf, other, rows):
     )  # fmt: skip
     assert clf.classes_.tolist() == other.classes_.tolist()
     assert clf.decision_function(rows).tobytes() == other.decision_function(rows).tobytes()
-    states = [one._run.machine.numbers.tobytes() for one in (clf, other)]
+    states = [one._run.machine.states.numbers.tobytes() for one in (clf, other)]
     assert states[0] == states[1]
     return True
 

@@ -136,8 +136,8 @@ def test_the_parts_it_is_run_in_do_not_show(name, rows, size, monkeypatch):
     for field in ("margins", "probabilities", "asked", "updated", "mistakes"):
         assert getattr(whole, field).tobytes() == getattr(parted, field).tobytes()
     assert (
-        parted.learner._run.machine.numbers.tobytes()
-        == whole.learner._run.machine.numbers.tobytes()
+        parted.learner._run.machine.states.numbers.tobytes()
+        == whole.learner._run.machine.states.numbers.tobytes()
     )
 
 

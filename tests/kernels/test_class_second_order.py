@@ -74,7 +74,7 @@ def check_against_twin(name, rows, memory):
     np.testing.assert_array_equal(log.asked, twin.asked)
     np.testing.assert_array_equal(predicted, twin.predicted)
     np.testing.assert_allclose(log.forecasts, twin.learner.forecasts, rtol=1e-7, atol=2e-7)
-    assert machine.state.update.n_updates == learner.n_updates
+    assert machine.states.now.update.n_updates == learner.n_updates
     np.testing.assert_allclose(
         machine.dual_coefficients(), learner.weights().T, rtol=1e-6, atol=1e-9
     )
@@ -136,7 +136,7 @@ def test_the_linear_kernel_gives_the_rule_without_one(update, query):
     np.testing.assert_array_equal(predicted, theirs.predicted)
     np.testing.assert_allclose(log.forecasts, theirs.forecasts, rtol=1e-7, atol=2e-7)
     prototypes = machine.dual_coefficients() @ machine.support_vectors()
-    weights = primal.state.update.store.weights
+    weights = primal.states.now.update.store.weights
     np.testing.assert_allclose(prototypes, weights, rtol=1e-7, atol=1e-9)
 
 

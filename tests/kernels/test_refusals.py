@@ -68,7 +68,7 @@ def memory(clf):
     machine = clf._run.machine
     machine.settle()
     arrays = [a.tobytes() for a in machine.arrays()]
-    return machine.room(), arrays, machine.numbers.tobytes(), clf.n_seen_, clf.n_asked_
+    return machine.room(), arrays, machine.states.numbers.tobytes(), clf.n_seen_, clf.n_asked_
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def agree(machine, log, twin):
     np.testing.assert_allclose(log.forecasts, twin.learner.forecasts, rtol=1e-7, atol=2e-7)
     np.testing.assert_allclose(log.forecasts[:, 0], twin.margins, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(log.probabilities, twin.probabilities, rtol=1e-7, atol=1e-9)
-    assert machine.state.update.n_updates == twin.learner.n_updates
+    assert machine.states.now.update.n_updates == twin.learner.n_updates
     rows = machine.support_vectors()
     rows = rows.toarray() if hasattr(rows, "toarray") else rows
     np.testing.assert_array_equal(rows, np.array(twin.learner.rows))
@@ -156,7 +156,7 @@ def test_many_classes(memory):
     np.testing.assert_array_equal(ours, predicted)
     np.testing.assert_array_equal(log.asked, asked)
     np.testing.assert_allclose(log.forecasts[:, 0], margins, rtol=1e-7, atol=1e-9)
-    assert machine.state.update.n_margin_errors == twin.n_margin_errors > 0
+    assert machine.states.now.update.n_margin_errors == twin.n_margin_errors > 0
     np.testing.assert_allclose(
         machine.dual_coefficients().T, np.array(twin.alphas), rtol=1e-7, atol=1e-9
     )
@@ -182,4 +182,4 @@ def test_equal_scores_go_to_the_first_class():
     machine = machine_of(X, Perceptron(), n_classes=3, **POLY)
     _, predicted = play_classes(machine, X[:1], [0])
     assert predicted.tolist() == [0]
-    assert machine.state.update.n_updates == 1  # right, but not ahead of anybody
+    assert machine.states.now.update.n_updates == 1  # right, but not ahead of anybody

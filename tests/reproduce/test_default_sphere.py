@@ -41,11 +41,11 @@ def test_no_row_within_the_threshold_is_beyond_the_band(threshold):
     machine = world.machine
     X = points(rng, 300, d)
     world.run.play(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8))
-    (weights,), V = machine.state.update.store[:2]
+    (weights,), V = machine.states.now.update.store[:2]
     X = points(rng, 200_000, d)
     margins = np.abs(X @ weights)
     certain = margins / np.sqrt(np.einsum("ij,jk,ik->i", X, V, X))
-    width = widest_margin(spread_of(machine.state.update), threshold)
+    width = widest_margin(spread_of(machine.states.now.update), threshold)
     within = margins[certain <= threshold] / np.linalg.norm(weights)
     assert 0.4 * width < within.max() <= width
 
@@ -71,7 +71,7 @@ def test_the_next_question_is_as_far_and_as_certain(name):
     world.rng, machine = rng, world.machine
     X = points(rng, 2000, d)
     world.run.play(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8))
-    before, spread = machine.snapshot(), spread_of(machine.state.update)
+    before, spread = machine.snapshot(), spread_of(machine.states.now.update)
 
     def question(draw):
         machine.restore(before)
@@ -79,7 +79,7 @@ def test_the_next_question_is_as_far_and_as_certain(name):
             x = draw()
             if x is None:
                 continue
-            log, state = Log.of(1), machine.state
+            log, state = Log.of(1), machine.states.now
             world.run.play(Dense(x[np.newaxis]), np.ones(1, np.int8), log)
             if log.asked[0]:
                 certainty = abs(log.forecasts[0, 0]) / log.forecasts[0, 1]

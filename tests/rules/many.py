@@ -12,8 +12,7 @@ import numpy as np
 
 from selectron.classifier.machine import LinearMachine
 from selectron.classifier.rules import has_many_form
-from selectron.compiler.verbs import kernel
-from selectron.loop import DONE, NOT_GIVEN, Log, run_pass
+from selectron.loop import DONE, NOT_GIVEN, Log, compiled, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import sealed
 from selectron.protocol import MANY as MANY_TOLD
@@ -53,8 +52,8 @@ def play(update, query, rows, labels, dtype=np.float64):
     log = Log.of(N, MANY_TOLD)
     labels = np.asarray(labels, float)
     given = np.where(np.isnan(labels), NOT_GIVEN, labels).astype(np.int32)
-    loop = kernel(run_pass, machine.bodies)
-    state = machine.learner, machine.numbers
+    loop = compiled(run_pass, machine.states.kinds)
+    state = machine.states.tree, machine.states.numbers
     assert loop(*state, sealed(rows), given, COINS, log, 0, False, True)[:2] == (N, DONE)
     return machine, log
 
@@ -84,7 +83,7 @@ def check_pair(update, query):
         np.testing.assert_array_equal(log.predicted, twin.predicted)
         np.testing.assert_allclose(log.probabilities, twin.probabilities, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(log.forecasts[:, 0], twin.margins, rtol=1e-9, atol=1e-11)
-        state = machine.state.update
+        state = machine.states.now.update
         np.testing.assert_allclose(hypothesis(state), twin.learner.weights, rtol=1e-9, atol=1e-11)
         assert state.n_updates == log.updated.sum() == twin.learner.n_updates
         norm = np.linalg.norm(twin.learner.weights)
@@ -94,7 +93,7 @@ def check_pair(update, query):
 
 
 def digest(machine, log):
-    parts = hypothesis(machine.state.update), machine.numbers, *log[1:]
+    parts = hypothesis(machine.states.now.update), machine.states.numbers, *log[1:]
     content = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
     return hashlib.sha256(content).hexdigest()
 

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.machine import LinearMachine
-from selectron.compiler.verbs import kernel
-from selectron.loop import DONE, NOT_GIVEN, Log, run_pass
+from selectron.loop import DONE, NOT_GIVEN, Log, compiled, run_pass
 from selectron.numeric.rows import sealed
 from selectron.protocol import hypothesis
 from selectron.scalings import Raw
@@ -37,14 +36,14 @@ def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=Non
     """Run the one loop over the rows with these coins."""
     machine = machine_of(update, query, d, dtype, scaling)
     log = Log.of(len(labels) if kept else 0)
-    loop = kernel(run_pass, machine.bodies)
-    state = machine.learner, machine.numbers
+    loop = compiled(run_pass, machine.states.kinds)
+    state = machine.states.tree, machine.states.numbers
     done, status, _ = loop(
         *state, sealed(rows), _signs(labels), np.asarray(coins, float), log, 0, False, True
     )
     assert (done, status) == (len(labels), DONE)
-    weights = np.array(hypothesis(machine.state.update))
+    weights = np.array(hypothesis(machine.states.now.update))
     return Outcome(
         log.forecasts[:, 0], log.probabilities, log.asked, log.updated, weights,
-        machine.numbers.copy(), machine,
+        machine.states.numbers.copy(), machine,
     )  # fmt: skip

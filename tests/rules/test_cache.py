@@ -13,14 +13,13 @@ import selectron
 SCRIPT = """
 import numpy as np
 from selectron import SelectiveClassifier
-from selectron.compiler.verbs import kernel
-from selectron.loop import run_pass
+from selectron.loop import compiled, run_pass
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 
 X = np.random.default_rng(0).standard_normal((50, 4))
 clf = SelectiveClassifier(Perceptron(), Margin(b=0.5), random_state=0).fit(X, X[:, 0] > 0)
-stats = kernel(run_pass, clf._run.machine.bodies).stats
+stats = compiled(run_pass, clf._run.machine.states.kinds).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), clf.coef_.tolist())
 """
 
@@ -76,8 +75,7 @@ ONE_ROW = """
 import numpy as np
 from selectron import SelectiveClassifier
 from selectron.queries import Margin
-from selectron.compiler.verbs import kernel
-from selectron.loop import DenseLayout, SparseLayout, ask_row, learn_row, predict_row, rules_digest
+from selectron.loop import DenseLayout, SparseLayout, ask_row, compiled, learn_row, predict_row
 from selectron.updates import Perceptron
 
 X = np.random.default_rng(0).standard_normal((50, 4))
@@ -86,8 +84,8 @@ for x in X:
     clf.learn_one(x, x[0] > 0)
 clf.ask_one(X[0])
 clf.predict_one(X[0])
-bodies = rules_digest(clf._run.machine.learner, DenseLayout, SparseLayout)
-kernels = [kernel(loop, bodies) for loop in (predict_row, ask_row, learn_row)]
+kinds = (*clf._run.machine.states.kinds, DenseLayout, SparseLayout)
+kernels = [compiled(loop, kinds) for loop in (predict_row, ask_row, learn_row)]
 hits = sum(sum(each.stats.cache_hits.values()) for each in kernels)
 misses = sum(sum(each.stats.cache_misses.values()) for each in kernels)
 print(hits, misses, clf.coef_.tolist())

@@ -5,8 +5,7 @@ import pytest
 
 from selectron import SelectiveClassifier
 from selectron.classifier.machine import LinearMachine
-from selectron.compiler.verbs import kernel
-from selectron.loop import DONE, Log, run_pass
+from selectron.loop import DONE, Log, compiled, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow
 from selectron.protocol import MANY, glance, hypothesis, learn, predict
@@ -92,13 +91,16 @@ def test_never_written_out_and_still_the_same(counts):
         rules = Rules(Text(warmup=WARMUP), ClassRidge(rank=6), Capped(explore=0.2))
         machine = LinearMachine(rules, D, np.dtype(float), 0, K)
         log = Log.of(N, MANY)
-        loop, state = kernel(run_pass, machine.bodies), (machine.learner, machine.numbers)
+        loop, state = (
+            compiled(run_pass, machine.states.kinds),
+            (machine.states.tree, machine.states.numbers),
+        )
         given = LABELS.astype(np.int32)
         assert loop(*state, rows, given, COINS, log, 0, False, True)[:2] == (N, DONE)
         np.testing.assert_array_equal(log.asked[WARMUP:], twin.asked)
         margins = log.forecasts[WARMUP:, 0]
         np.testing.assert_allclose(margins, twin.margins, rtol=1e-8, atol=1e-9)
-        update, M = machine.state.update, machine.state.scaling.total
+        update, M = machine.states.now.update, machine.states.now.scaling.total
         store = update.store
         np.testing.assert_allclose(hypothesis(update), twin.learner.weights, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(store.total_along, store.directions[:D].T @ M, atol=1e-9)

@@ -55,7 +55,7 @@ def test_a_scaling_has_all_its_verbs(name):
     for verb in (absorb, has_statistics, present, ready):
         assert kind in verb.bodies, f"{kind.__name__} has no {verb.__name__}"
     z = present(spec.begin(3, np.dtype(np.float64)), ROW)
-    assert len(z.values if spec.WRITTEN_OUT else z.total) + (not spec.WRITTEN_OUT) == spec.width(3)
+    assert len(z.values if spec.WRITTEN_OUT else z.total) + (not spec.WRITTEN_OUT) == 3 + spec.EXTRA
 
 
 margins = st.floats(-1e3, 1e3)

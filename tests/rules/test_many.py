@@ -109,7 +109,7 @@ def test_the_ballseptron_is_that_of_the_theorems():
     for x, label in zip(X, labels, strict=True):
         twin.learn(x, label)
     machine, _ = play(updates.Ballseptron(r=0.3), queries.Always(), as_dense(X), labels)
-    state = machine.state.update
+    state = machine.states.now.update
     np.testing.assert_allclose(state.prototypes, twin.prototypes, rtol=1e-12, atol=1e-12)
     assert state.n_margin_errors == twin.n_margin_errors > 0
     assert state.n_updates == twin.n_margin_errors + twin.n_mistakes

@@ -42,7 +42,7 @@ def test_a_pair(update, query):
         np.testing.assert_allclose(ours.probabilities, twin.probabilities, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(ours.margins, twin.margins, rtol=1e-9, atol=1e-11)
         np.testing.assert_allclose(ours.weights, twin.learner.weights, rtol=1e-9, atol=1e-11)
-        assert ours.machine.state.update.n_updates == twin.learner.n_updates
+        assert ours.machine.states.now.update.n_updates == twin.learner.n_updates
         assert ours.updated.sum() == twin.learner.n_updates
 
         poisoned = np.where(ours.asked, Y, np.nan)

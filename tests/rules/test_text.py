@@ -72,7 +72,7 @@ def test_answers_that_come_later_and_predictions_on_the_way_disturb_nothing():
     np.testing.assert_allclose(
         at_once.decision_function(VALUES), late.decision_function(VALUES), rtol=1e-9, atol=1e-12
     )
-    state = at_once._run.machine.state
+    state = at_once._run.machine.states.now
     store, M = state.update.store, state.scaling.total
     U, w = store.directions[:D], store.weights[:, :D]
     np.testing.assert_allclose(store.total_along, U.T @ M, atol=1e-9)

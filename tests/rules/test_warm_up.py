@@ -63,7 +63,7 @@ def test_no_row_has_a_larger_variance_than_a_glance_allows(X):
     labels, coins_ = np.ones(WARMUP + 3), np.ones(WARMUP + 3)  # nothing is asked
     rows = as_dense(X[: WARMUP + 3])
     played = play(Probit(), Auto(), rows, labels, coins_, d=D, scaling=Automatic(warmup=WARMUP))
-    belief = played.machine.state.update
+    belief = played.machine.states.now.update
     largest = np.linalg.eigvalsh(belief.store.A_inv)[-1]
     assert largest <= belief.rule.prior.most * (1 + 1e-12)
     assert belief.rule.prior.most <= 1 + 0.06 * WARMUP + 1e-12
@@ -74,8 +74,8 @@ def test_labels_that_come_first_leave_the_belief_as_it_was():
     machine = machine_of(Probit(), Auto(), D, scaling=Automatic(warmup=WARMUP))
     given = np.ones(WARMUP + 5, np.int8)
     machine.lesson(as_dense(TABLE[: WARMUP + 5]), given, np.empty((0, 4)), fresh=True)
-    assert machine.state.update.n_updates == WARMUP + 5
-    assert machine.state.update.rule.prior == (0, 0.0, 0.0, 1.0)
+    assert machine.states.now.update.n_updates == WARMUP + 5
+    assert machine.states.now.update.rule.prior == (0, 0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(("warmup", "d", "kept"), [(7, 5, 7), (300, 5, 50), (50, 4097, 0)])

@@ -83,7 +83,7 @@ def test_river(stream):
     for x, y in zip(stream.X, stream.y, strict=True):
         twin.learn_one(dict(enumerate(x.tolist())), bool(y > 0))
     chances = [twin.predict_proba_one(dict(enumerate(x.tolist())))[True] for x in stream.X]
-    margins = clf._run.machine.learner.update.members.members[0].margins(stream.X)
+    margins = clf._run.machine.states.tree.update.members.members[0].margins(stream.X)
     np.testing.assert_allclose(margins, 2 * np.array(chances) - 1, atol=1e-12)
     assert clf.score(*stream[:2]) > 0.8
 
@@ -93,7 +93,7 @@ def test_our_own_classifiers_learn_every_label_that_is_asked(stream):
     shy = SelectiveClassifier(Arow(), Uniform(rate=1e-6))
     run = follow(TrackingClassifier([shy, Perceptron()], query=Always()), *stream[:2])
     twin = SelectiveClassifier(Arow(), Always()).fit(*stream[:2])
-    inside = run.tracker._run.machine.learner.update.members.members[0].learner
+    inside = run.tracker._run.machine.states.tree.update.members.members[0].learner
     np.testing.assert_array_equal(np.abs(inside.coef_), np.abs(twin.coef_))
     assert shy._run is None
 

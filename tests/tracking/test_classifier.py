@@ -111,19 +111,21 @@ def test_one_row_at_a_time_is_the_batch(stream):
 def test_a_row_taught_is_a_question_asked(stream):
     """The width of ByMargin shrinks as it does after a question; the odds count as 1."""
     clf = TrackingClassifier(FEW).fit(stream.X[:300], stream.y[:300])
-    width, experts = clf._run.machine.state.query.width, clf._run.machine.mixture
+    width, experts = clf._run.machine.states.now.query.width, clf._run.machine.mixture
     twin = type(experts).from_state(experts.state())
     margins = follow_one(clf, stream.X[300])
     twin.update((margins > 0) != (stream.y[300] > 0))
     clf.learn_one(stream.X[300], stream.y[300])
-    assert clf._run.machine.state.query.width == pytest.approx(width * np.exp(0.02 * (0.1 - 1)))
+    assert clf._run.machine.states.now.query.width == pytest.approx(
+        width * np.exp(0.02 * (0.1 - 1))
+    )
     np.testing.assert_array_equal(clf.weights_, twin.weights)
     assert clf.n_seen_ == 301
 
 
 def follow_one(clf, x):
     """Return what each learner says of a row."""
-    members, margins = clf._run.machine.state.update.members, []
+    members, margins = clf._run.machine.states.now.update.members, []
     for _ in FEW:
         margins.append(x @ members.first.weights)
         members = members.rest

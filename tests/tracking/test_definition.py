@@ -68,7 +68,7 @@ def test_every_learner_is_its_twin_to_the_bit():
     for x, label in zip(X.tolist(), y.tolist(), strict=True):
         for twin in twins:
             twin.learn(x, label)
-    members = machine.state.update.members
+    members = machine.states.now.update.members
     for twin in twins:
         np.testing.assert_array_equal(members.first.weights, twin.w)
         if isinstance(twin, RidgeTwin):

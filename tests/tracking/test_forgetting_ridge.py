@@ -14,7 +14,7 @@ def fitted(rule, X, y):
 
 
 def state(clf):
-    return clf._run.machine.state.update
+    return clf._run.machine.states.now.update
 
 
 @pytest.mark.parametrize(("memory", "a"), [(2.0, 1.0), (5.0, 0.3), (50.0, 4.0), (None, 1.0)])

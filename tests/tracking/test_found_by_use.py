@@ -107,7 +107,7 @@ def test_foreign_learners_can_be_given_up_on(query):
     assert plain._run.tickets.n_overdue == compiled._run.tickets.n_overdue
     assert plain.n_asked_ == compiled.n_asked_
     assert type(plain.n_asked_) is int
-    assert plain._run.machine.state.query == compiled._run.machine.state.query
+    assert plain._run.machine.states.now.query == compiled._run.machine.states.now.query
 
 
 @pytest.mark.parametrize(

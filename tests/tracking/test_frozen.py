@@ -67,7 +67,7 @@ def test_frozen_means_never_taught_and_survives_clone():
     able = SGDClassifier(random_state=0).fit(X[:100], WORDS[:100])
     tracker = TrackingClassifier([FrozenEstimator(able), Perceptron()], query=Always())
     fitted = clone(tracker).fit(X, WORDS)
-    inside = fitted._run.machine.learner.update.members.members[0].learner
+    inside = fitted._run.machine.states.tree.update.members.members[0].learner
     np.testing.assert_array_equal(inside.coef_, able.coef_)
 
 
@@ -117,6 +117,6 @@ def test_it_is_pickled_with_its_tracker_and_kept_in_no_file(tmp_path):
     tracker = TrackingClassifier([ready, Perceptron()], query=Always()).fit(X, WORDS)
     back = pickle.loads(pickle.dumps(tracker))
     np.testing.assert_array_equal(back.decision_function(X), tracker.decision_function(X))
-    assert back._run.machine.learner.update.members.members[0].labels is back._run.labels
+    assert back._run.machine.states.tree.update.members.members[0].labels is back._run.labels
     with pytest.raises(TypeError, match="only trackers whose learners are all rules"):
         tracker.save(tmp_path / "x")

@@ -226,5 +226,5 @@ class SelectiveClassifier(StreamClassifier):
                 f"with {machine.rules.scaling.label} the margin is not linear in the row, so there "
                 "are no coefficients; use decision_function"
             )
-        weights = [hypothesis(each.state.update) for each in run.machines]
+        weights = [hypothesis(each.states.now.update) for each in run.machines]
         return np.vstack(weights), machine.d

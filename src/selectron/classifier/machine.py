@@ -7,21 +7,22 @@ of their own.
 """
 
 from collections.abc import Callable
-from threading import RLock
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Matrix, Vector
-from selectron.compiler.states import arrays_of, carried, numbers_of, own_arrays, pack, unpack
-from selectron.compiler.verbs import Verb, kernel
+from selectron.compiler.states import Snapshot, States, carried, pack
+from selectron.compiler.verbs import Verb
 from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
+    Kernel,
     Learner,
-    Log,
-    rules_digest,
+    Moved,
+    Rounds,
+    compiled,
     run_lesson,
     run_margins,
     run_pass,
@@ -33,21 +34,6 @@ from selectron.spec import Rules
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C and other threads wait
 
 
-class Moved(NamedTuple):
-    """How far a stretch of rounds came: rows done, why it stopped, labels asked."""
-
-    rows: int
-    status: int
-    n_asked: int
-
-
-class Snapshot(NamedTuple):
-    """What a refused batch must not have changed."""
-
-    arrays: list[Any]
-    numbers: Vector
-
-
 class Machine(Protocol):
     """The states of three rules at work, and the loops that move them."""
 
@@ -56,28 +42,13 @@ class Machine(Protocol):
     dtype: np.dtype[Any]
     seed: int
     n_classes: int
-    learner: Learner  # the arrays of the states, and their numbers at the start
-    numbers: Vector  # the numbers as they are now
-    busy: RLock  # held while states or blocks of rows change other than within one loop
+    states: States[Learner]
     reads_ahead: bool  # rows are read before the loop can check their columns
-
-    @property
-    def state(self) -> Learner:
-        """The three states as they are now."""
 
     def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
         """Return the rows that a loop shall see at once from `start` on, and where they end."""
 
-    def run(
-        self,
-        piece: Any,
-        labels: Codes,
-        coins: Vector,
-        log: Log,
-        arrived: int,
-        pause: bool,
-        teach: bool,
-    ) -> Moved:
+    def run(self, rounds: Rounds) -> Moved:
         """Play the rounds of a piece, until its end or until they have to stop."""
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
@@ -130,15 +101,8 @@ MACHINES: dict[str, Callable[[Setting, dict[str, Any], Reader], Machine]] = {}
 
 def tell_query(machine: Machine, verb: Verb, n: int) -> None:
     """Let the query rule know something about n of its questions."""
-    state = machine.state
-    pack(state._replace(query=verb(state.query, n)), machine.numbers)
-
-
-def adopt(machine: Machine, learner: Learner) -> None:
-    """Let the machine go on with these states."""
-    machine.learner = learner
-    machine.numbers = np.array(numbers_of(learner))
-    machine.settle()
+    state = machine.states.now
+    pack(state._replace(query=verb(state.query, n)), machine.states.numbers)
 
 
 def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
@@ -148,8 +112,10 @@ def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
     it was if it is the same rule, its counts and its budget with it.
     """
     wider = machine.for_classes(rules, n_classes)
-    both = zip(machine.state, wider.learner, machine.rules, rules, strict=True)
-    adopt(wider, Learner(*(carried(a, b) if one == other else b for a, b, one, other in both)))
+    both = zip(machine.states.now, wider.states.tree, machine.rules, rules, strict=True)
+    handed_on = [carried(a, b) if one == other else b for a, b, one, other in both]
+    wider.states.adopt(Learner(*handed_on))
+    wider.settle()
     return wider
 
 
@@ -163,33 +129,17 @@ class LinearMachine:
     ) -> None:
         self.rules, self.d, self.dtype = rules, d, dtype
         self.seed, self.n_classes = seed, n_classes
-        self.busy = RLock()
         scaling, update, query = rules
-        width, many = scaling.width(d), n_classes > 2
-        self.learner = Learner(
+        width, many = d + scaling.EXTRA, n_classes > 2
+        learner = Learner(
             scaling.begin(d, dtype),
             update.many(width, dtype, n_classes) if many else update.begin(width, dtype),
             query.many(width, n_classes) if many else query.begin(width),
         )
-        self.numbers = np.array(numbers_of(self.learner))
-        self.bodies = rules_digest(self.learner)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "busy"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take arrays over from a pickle; those mapped from a file are copied, to be changed."""
-        self.__dict__.update(state)
-        self.busy = RLock()
-        self.learner = own_arrays(self.learner)
-
-    @property
-    def state(self) -> Learner:
-        state: Learner = unpack(self.learner, self.numbers)
-        return state
+        self.states = States(learner)
 
     def arrays(self) -> list[NDArray[Any]]:
-        return arrays_of(self.learner)
+        return self.states.arrays
 
     def describe(self) -> dict[str, Any]:
         return {"machine": "linear"}
@@ -198,16 +148,13 @@ class LinearMachine:
         return {}
 
     def snapshot(self) -> Snapshot:
-        return Snapshot([a.copy() for a in self.arrays()], self.numbers.copy())
+        return self.states.snapshot()
 
     def restore(self, snapshot: Snapshot) -> None:
-        with self.busy:
-            for now, before in zip(self.arrays(), snapshot.arrays, strict=True):
-                now[...] = before
-            self.numbers[:] = snapshot.numbers
+        self.states.restore(snapshot)
 
     def outweighs(self, rows: Rows) -> bool:
-        return sum(int(a.nbytes) for a in self.arrays()) > n_bytes(rows)
+        return self.states.n_bytes > n_bytes(rows)
 
     def settle(self) -> None:
         pass  # nothing is under way between calls
@@ -219,42 +166,35 @@ class LinearMachine:
         stop = min(shape(rows)[0], start + CHUNK)
         return sealed(part(rows, start, stop)), stop
 
-    def run(
-        self,
-        piece: Any,
-        labels: Codes,
-        coins: Vector,
-        log: Log,
-        arrived: int,
-        pause: bool,
-        teach: bool,
-    ) -> Moved:
-        state = self.learner, self.numbers, piece, labels, coins, log
-        return Moved(*kernel(run_pass, self.bodies)(*state, arrived, pause, teach))
+    def run(self, rounds: Rounds) -> Moved:
+        states = self.states
+        return Moved(*compiled(run_pass, states.kinds)(states.tree, states.numbers, *rounds))
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
-        state = self.learner, self.numbers, sealed(rows), labels, told
-        return int(kernel(run_lesson, self.bodies)(*state, fresh))
+        loop = compiled(run_lesson, self.states.kinds)
+        given = sealed(rows), labels, told, fresh
+        return int(loop(self.states.tree, self.states.numbers, *given))
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
-        margins, loop = np.empty(shape(rows)[0]), kernel(run_margins, self.bodies)
-        for start in range(0, len(margins), CHUNK):
-            piece, stop = self.piece(rows, start)
-            with self.busy:
-                status = loop(self.learner, self.numbers, piece, margins[start:stop], exact)
-            if status != DONE:
-                return np.full(len(margins), np.nan)
-        return margins
+        margins = np.empty(shape(rows)[0])
+        return written(self.states, run_margins, rows, margins, exact)
 
     def scores(self, rows: Rows) -> Matrix:
-        scores, loop = np.empty((shape(rows)[0], self.n_classes)), kernel(run_scores, self.bodies)
-        for start in range(0, len(scores), CHUNK):
-            piece, stop = self.piece(rows, start)
-            with self.busy:
-                status = loop(self.learner, self.numbers, piece, scores[start:stop])
-            if status != DONE:
-                return np.full(scores.shape, np.nan)
-        return scores
+        return written(self.states, run_scores, rows, np.empty((shape(rows)[0], self.n_classes)))
+
+
+def written(
+    states: States[Learner], loop: Kernel, rows: Rows, out: Matrix, *rest: object
+) -> Matrix:
+    """Let a loop write what it computes of every row, chunk by chunk; NaN if it cannot read one."""
+    whole = compiled(loop, states.kinds)
+    for start in range(0, len(out), CHUNK):
+        piece = sealed(part(rows, start, min(len(out), start + CHUNK)))
+        with states.busy:
+            status = whole(states.tree, states.numbers, piece, out[start : start + CHUNK], *rest)
+        if status != DONE:
+            return np.full(out.shape, np.nan)
+    return out
 
 
 MACHINES["linear"] = lambda setting, described, reader: LinearMachine(*setting)

@@ -76,7 +76,7 @@ class Thin:
         machine = run.machine
         self.run, self.machine, self.labels = run, machine, run.labels
         self.reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
-        subject = Subject(machine.learner, machine.numbers, self.reader.layout())
+        subject = Subject(machine.states.tree, machine.states.numbers, self.reader.layout())
         self.handle = handle(subject)
 
     def convert(self, loop: Kernel) -> Kernel:
@@ -116,7 +116,7 @@ def _predictor(thin: Thin) -> Callable[[Any], Any]:
 
     def first(*row: Any) -> Any:
         nonlocal loop
-        loop = entry_point(predict_row, thin.machine.learner, handle)
+        loop = entry_point(predict_row, thin.machine.states, handle)
         return loop(*row)
 
     loop = first
@@ -149,7 +149,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
 
     def first(*row: Any) -> Any:
         nonlocal loop
-        loop = entry_point(learn_row, thin.machine.learner, handle, 1.0, True)
+        loop = entry_point(learn_row, thin.machine.states, handle, 1.0, True)
         return loop(*row)
 
     loop = first
@@ -206,7 +206,7 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
 
     def first(*row: Any) -> Any:
         nonlocal loop
-        loop = entry_point(ask_row, thin.machine.learner, handle, 0.5, told)
+        loop = entry_point(ask_row, thin.machine.states, handle, 0.5, told)
         return loop(*row)
 
     loop = first

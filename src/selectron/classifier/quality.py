@@ -76,7 +76,7 @@ def _towards(ledger: Ledger, goal: Goal, late: Estimate) -> str:
 
 def why_silent(run: Run | MultilabelRun) -> str:
     """Say why a label is asked now or not, the strongest reason first."""
-    ledger, state = run.ledger, run.machine.state
+    ledger, state = run.ledger, run.machine.states.now
     if ledger is not None and ledger.met_at is not None:
         return f"asks nothing: the goal {ledger.goal} was met at round {ledger.met_at:,}"
     if not ready(state.scaling):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from selectron.arrays import Codes, Matrix, Vector
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.ledger import Ledger
-from selectron.classifier.machine import CHUNK, Machine, adopt, tell_query, widened
+from selectron.classifier.machine import CHUNK, Machine, tell_query, widened
 from selectron.classifier.memory import Memory
 from selectron.classifier.rows import Stop, harmless, refusal, tame, vet
 from selectron.classifier.rules import Wishes, has_many_form, rules_for_classes
@@ -36,6 +36,7 @@ from selectron.loop import (
     UNSOUND,
     UPDATED,
     Log,
+    Rounds,
 )
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows, outside, part, shape
@@ -118,7 +119,7 @@ class Run:
     @property
     def n_updates(self) -> int:
         """How often the hypothesis changed."""
-        return sum(int(machine.state.update.n_updates) for machine in self.machines)
+        return sum(int(machine.states.now.update.n_updates) for machine in self.machines)
 
     @property
     def many(self) -> bool:
@@ -167,15 +168,15 @@ class Run:
             while position < n and status == DONE:
                 interrupts.deliver()
                 start = position
-                with machine.busy:
+                with machine.states.busy:
                     piece, stop = machine.piece(rows, start)
                     if ledger is not None:
                         stop = min(stop, start + ledger.stretch())
                     coins, joined_at = self._coins(origin + start, room[: stop - start])
                     page = self._page(log, start, stop)
-                    moved, status, n_asked = machine.run(
-                        piece, labels[start:stop], coins, page, arrived - start, pause, teach
-                    )
+                    told = labels[start:stop]
+                    rounds = Rounds(piece, told, coins, page, arrived - start, pause, teach)
+                    moved, status, n_asked = machine.run(rounds)
                 position = start + moved
                 self.rounds = origin + position
                 self.n_asked += int(n_asked)
@@ -515,11 +516,12 @@ class Run:
         if self.ledger is not None:
             rules = rules._replace(query=with_floor(rules.query, self.ledger.whole.explore))
         wider = widened(machine, rules, n_classes)
-        query = own_arrays(wider.state.query)
+        query = own_arrays(wider.states.now.query)
         for rows, classes in self.memory.batches(machine.d):
             wider.lesson(rows, classes, NOTHING_TOLD, fresh=False)
         if rules.query == machine.rules.query:  # it has seen these labels already
-            adopt(wider, wider.state._replace(query=query))
+            wider.states.adopt(wider.states.now._replace(query=query))
+            wider.settle()
         return wider
 
     @property

@@ -73,7 +73,7 @@ def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, 
         each.machine.settle()
         for k, array in enumerate(each.machine.arrays()):
             tensors[f"run.{m}.state.{k}"] = np.array(array, order="C")
-        tensors[f"run.{m}.numbers"] = each.machine.numbers.copy()
+        tensors[f"run.{m}.numbers"] = each.machine.states.numbers.copy()
         for name, array in each.machine.companions().items():
             tensors[f"run.{m}.{name}"] = array
     if run.ledger is not None:
@@ -177,14 +177,14 @@ def _machine(setting: Setting, described: dict[str, Any], reader: Reader) -> Mac
     machine = MACHINES[described["machine"]](setting, described, reader)
     for k, array in enumerate(machine.arrays()):
         reader.fill(f"state.{k}", array)
-    reader.fill("numbers", machine.numbers)
-    named = zip(number_fields(machine.learner), machine.numbers.tolist(), strict=True)
+    reader.fill("numbers", machine.states.numbers)
+    named = zip(number_fields(machine.states.tree), machine.states.numbers.tolist(), strict=True)
     for (name, kind), number in named:
         most = 1 if kind is bool else LARGEST
         counts = issubclass(kind, int | np.integer)
         if counts and not (0 <= number <= most and number == int(number)):
             raise DamagedFile(f"{name} is {number}")
-    for part in parts_of(machine.state):
+    for part in parts_of(machine.states.now):
         if said := flaw(part):
             raise DamagedFile(f"{type(part).__name__}: {said}")
     reader.check_all_taken()

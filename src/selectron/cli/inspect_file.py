@@ -44,7 +44,7 @@ def about_learner(path: Path) -> dict[str, Any]:
         about = {"learners": rules.update.names, "experts": type(machine.mixture).__name__}
         weights = about_weights(machine.mixture)
     about |= {"query": str(rules.query), **about_run(run)}
-    return about | {"query state": machine.state.query._asdict()} | weights
+    return about | {"query state": machine.states.now.query._asdict()} | weights
 
 
 def about_experts(path: Path) -> dict[str, Any]:

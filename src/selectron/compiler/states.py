@@ -5,8 +5,9 @@ costs a microsecond. So a kernel reads the numbers from a vector when it begins 
 writes them back when it ends (`pack`). The tuple that Python holds stays the same.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -22,35 +23,80 @@ Same = TypeVar("Same", bound=State)
 Change: TypeAlias = Callable[[Any], Any]
 
 
-def leaves(state: State) -> Iterator[Any]:
-    """Yield the arrays and the numbers of a state, depth first."""
+class Snapshot(NamedTuple):
+    """What a refused batch must not have changed."""
+
+    arrays: list[NDArray[Any]]
+    numbers: Vector
+
+
+class States(Generic[Same]):
+    """The states of a learner at work.
+
+    The tuple holds the arrays, which change in place; its numbers are those of the beginning. The
+    numbers as they are now stand in a vector.
+    """
+
+    def __init__(self, tree: Same) -> None:
+        self.adopt(tree)
+        self.busy = RLock()  # held while the states change other than within one loop
+
+    def adopt(self, tree: Same) -> None:
+        """Go on with this tuple and its numbers."""
+        self.tree = tree
+        found = leaves(tree)
+        self.arrays = [leaf for leaf in found if isinstance(leaf, np.ndarray)]
+        self.numbers = np.array([leaf for leaf in found if not isinstance(leaf, np.ndarray)], float)
+        self.kinds = tuple(type(part) for part in parts_of(tree)[1:])
+
+    @property
+    def now(self) -> Same:
+        """The states with their numbers as they are now."""
+        return unpack(self.tree, self.numbers)
+
+    @property
+    def n_bytes(self) -> int:
+        return sum([array.nbytes for array in self.arrays])
+
+    def snapshot(self) -> Snapshot:
+        """Copy what a batch can change."""
+        return Snapshot([array.copy() for array in self.arrays], self.numbers.copy())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Put back what `snapshot` copied."""
+        with self.busy:
+            for now, before in zip(self.arrays, snapshot.arrays, strict=True):
+                now[...] = before
+            self.numbers[:] = snapshot.numbers
+
+    def __getstate__(self) -> tuple[Same, Vector]:
+        return self.tree, self.numbers
+
+    def __setstate__(self, pickled: tuple[Same, Vector]) -> None:
+        """Take the states from a pickle; arrays mapped from a file are copied, to be changed."""
+        tree, numbers = pickled
+        self.__init__(own_arrays(tree))  # type: ignore[misc]
+        self.numbers[:] = numbers
+
+
+def leaves(state: State) -> list[Any]:
+    """List the arrays and the numbers of a state, depth first."""
+    found: list[Any] = []
     for field in state:
         if isinstance(field, tuple):
-            yield from leaves(field)
+            found += leaves(field)
         else:
-            yield field
-
-
-def numbers_of(state: State) -> list[float]:
-    """List the numbers of a state, depth first."""
-    return [float(leaf) for leaf in leaves(state) if not isinstance(leaf, np.ndarray)]
-
-
-def arrays_of(state: State) -> list[NDArray[Any]]:
-    """List the arrays of a state, depth first."""
-    return [leaf for leaf in leaves(state) if isinstance(leaf, np.ndarray)]
-
-
-def kinds_of(state: State) -> list[type]:
-    """List the type of a state and of the states within it: a rule may hold another."""
-    within = [kind for field in state if isinstance(field, tuple) for kind in kinds_of(field)]
-    return [type(state), *within]
+            found.append(field)
+    return found
 
 
 def parts_of(state: State) -> list[Any]:
-    """List a state and the states within it."""
-    inner = [part for field in state if isinstance(field, tuple) for part in parts_of(field)]
-    return [state, *inner]
+    """List a state and the states within it, depth first: a rule may hold another."""
+    found: list[Any] = [state]
+    for field in state:
+        if isinstance(field, tuple):
+            found += parts_of(field)
+    return found
 
 
 def number_fields(state: Any, place: str = "") -> list[tuple[str, type]]:
@@ -110,7 +156,7 @@ def unpack(state: Same, numbers: Vector) -> Same:
 
 def pack(state: State, numbers: Vector) -> None:
     """Write the numbers of the state into the vector."""
-    numbers[:] = numbers_of(state)
+    numbers[:] = [leaf for leaf in leaves(state) if not isinstance(leaf, np.ndarray)]
 
 
 @compiled_form_of(unpack)

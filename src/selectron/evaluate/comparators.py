@@ -78,7 +78,7 @@ def gather(trace: "Trace", comparator: ArrayLike | None, *, with_constant: bool)
     seen = X[chosen]
     if with_constant:
         seen = csr_array(hstack([seen, csr_array(np.ones((len(chosen), 1)))]))
-    state = trace.learner._started().machine.state.update
+    state = trace.learner._started().machine.states.now.update
     return Evidence(
         X=seen,
         signs=trace.signs[chosen].astype(float),

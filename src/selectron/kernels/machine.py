@@ -7,13 +7,12 @@ compiled code never asks for memory. How large blocks are does not show in the r
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Codes, Matrix, Vector
-from selectron.compiler.states import numbers_of, own_arrays, pack, unpack
+from selectron.compiler.states import States, pack
 from selectron.compiler.verbs import digest, kernel
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
 from selectron.kernels.budgets import Exit, Unlimited
@@ -35,13 +34,15 @@ from selectron.loop import (
     DONE,
     UNSOUND,
     Learner,
-    Log,
-    rules_digest,
+    Moved,
+    Rounds,
+    compiled,
     run_lesson,
     run_margins,
     run_pass,
     run_scores,
 )
+from selectron.loop import Kernel as Loop
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Csr, Rows, no_rows, outside, part, shape
 from selectron.protocol import State
@@ -91,44 +92,35 @@ class KernelMachine:
         support = begin_support(rows, self.d, self.dtype)
         memory = Memory(choice.budget, choice.removal)
         query = rules.query
-        self.learner = Learner(
+        learner = Learner(
             rules.scaling.begin(self.d, self.dtype),
             begin_dual(rules.update, support, function, memory, n_classes),
             query.many(self.d, n_classes) if n_classes > 2 else query.begin(self.d),
         )
-        self.numbers = np.array(numbers_of(self.learner))
-        self.bodies = rules_digest(self.learner)
+        self.states = States(learner)
         kinds = type(support), type(function), Block, BlockRow
         self.fill = digest(*kinds, kernel=fill_block.__module__)
         self._begin_scratch()
 
     def _begin_scratch(self) -> None:
-        self.busy = RLock()
         self._at_hand: Stretch | None = None
         self._converted: tuple[Rows, Rows] | None = None
         self._scratch = Scratch(self.dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        passing = "busy", "_at_hand", "_converted", "_scratch"
+        passing = "_at_hand", "_converted", "_scratch"
         return {name: value for name, value in self.__dict__.items() if name not in passing}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.learner = own_arrays(self.learner)
-        self.numbers = np.array(self.numbers)  # a prediction writes there too
         self._begin_scratch()
 
     # --- what is kept
 
     @property
-    def state(self) -> Learner:
-        state: Learner = unpack(self.learner, self.numbers)
-        return state
-
-    @property
     def core(self) -> State:
         """Support vectors and coefficients as they are now."""
-        return core_of(self.state.update)
+        return core_of(self.states.now.update)
 
     def support_vectors(self) -> Table:
         """Return the rows kept, as a matrix."""
@@ -177,7 +169,7 @@ class KernelMachine:
         return machine
 
     def arrays(self) -> list[Array]:
-        return lasting(self.learner)
+        return lasting(self.states.tree)
 
     def outweighs(self, rows: Rows) -> bool:
         return False  # powers overflow where plain products do not: a snapshot is worth it
@@ -186,18 +178,19 @@ class KernelMachine:
         """Copy what a batch can change: without a budget, slots once filled stay as they are."""
         fixed: set[int] = set()
         if isinstance(self.core.budget, Unlimited):
-            support = core_of(self.learner.update).support
+            support = core_of(self.states.tree.update).support
             fixed = {id(array) for array in support if isinstance(array, np.ndarray)}
         copies = [None if id(a) in fixed else a.copy() for a in self.arrays()]
-        return self.learner, copies, self.numbers.copy()
+        return self.states.tree, copies, self.states.numbers.copy()
 
     def restore(self, snapshot: tuple[Learner, list[Any], Vector]) -> None:
-        with self.busy:
-            self.learner, copies, numbers = snapshot
+        with self.states.busy:
+            learner, copies, numbers = snapshot
+            self.states.adopt(learner)
             for now, before in zip(self.arrays(), copies, strict=True):
                 if before is not None:
                     now[...] = before
-            self.numbers[:] = numbers
+            self.states.numbers[:] = numbers
             self.settle()
 
     def for_classes(self, rules: Rules, n_classes: int) -> "KernelMachine":
@@ -215,47 +208,41 @@ class KernelMachine:
 
     # --- loops over blocks
 
-    def run(
-        self,
-        piece: Any,
-        labels: Codes,
-        coins: Vector,
-        log: Log,
-        arrived: int,
-        pause: bool,
-        teach: bool,
-    ) -> Any:
-        state = self.learner, self.numbers, piece, labels, coins, log
-        moved = kernel(run_pass, self.bodies)(*state, arrived, pause, teach)
+    def run(self, rounds: Rounds) -> Moved:
+        moved = Moved(*self._call(run_pass, *rounds))
         at_hand = self._at_hand
-        if at_hand is not None and at_hand.stop == shape(at_hand.rows)[0] and moved[1] == DONE:
+        if at_hand is not None and at_hand.stop == shape(at_hand.rows)[0] and moved.status == DONE:
             self._at_hand = self._converted = None  # the pass does not come back to these rows
         return moved
+
+    def _call(self, loop: Loop, *args: object) -> Any:
+        states = self.states
+        return compiled(loop, states.kinds)(states.tree, states.numbers, *args)
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
         if outside(rows) is not None:
             return UNSOUND
-        with self.busy:
+        with self.states.busy:
             self._at_hand = None
             position, status = 0, DONE
             while position < len(labels) and status == DONE:
                 block, stop = self.piece(rows, position)
-                state = self.learner, self.numbers, block, labels[position:stop]
-                status = int(kernel(run_lesson, self.bodies)(*state, told[position:stop], fresh))
+                given = block, labels[position:stop], told[position:stop], fresh
+                status = int(self._call(run_lesson, *given))
                 position = stop
             self._at_hand = None
             return status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
-        margins, loop = np.full(shape(rows)[0], np.nan), kernel(run_margins, self.bodies)
+        margins = np.full(shape(rows)[0], np.nan)
         for start, stop, block in self._apart(rows):
-            loop(self.learner, self.numbers, block, margins[start:stop], exact)
+            self._call(run_margins, block, margins[start:stop], exact)
         return margins
 
     def scores(self, rows: Rows) -> Matrix:
         scores = np.full((shape(rows)[0], self.n_classes), np.nan)
         for start, stop, block in self._apart(rows):
-            kernel(run_scores, self.bodies)(self.learner, self.numbers, block, scores[start:stop])
+            self._call(run_scores, block, scores[start:stop])
         return scores
 
     def _apart(self, rows: Rows) -> Iterator[tuple[int, int, Block]]:
@@ -264,7 +251,7 @@ class KernelMachine:
             return
         rows, start, n = as_kind(rows, sparse=self.sparse), 0, shape(rows)[0]
         while start < n:
-            with self.busy:
+            with self.states.busy:
                 self.settle()
                 stop = min(n, start + self._block_rows())
                 yield start, stop, self._filled(part(rows, start, stop))
@@ -300,24 +287,25 @@ class KernelMachine:
     def settle(self) -> None:
         """Forget the block at hand: what is left depends on the rounds alone."""
         self._at_hand = None
-        state = self.state
+        state = self.states.now
         core = core_of(state.update)
         core.support.recent.multiplied[:] = NOT_MULTIPLIED
         support = core.support._replace(recent=core.support.recent._replace(n=0))
         update = with_core(state.update, core._replace(support=support))
-        pack(state._replace(update=update), self.numbers)
+        pack(state._replace(update=update), self.states.numbers)
         if isinstance(core.budget, Exit) and core.budget.by_coin:
             toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
 
     def room(self) -> tuple[int, int]:
         """Return how many slots there are, and how many nonzeros fit into a sparse one."""
-        support = core_of(self.learner.update).support
+        support = core_of(self.states.tree.update).support
         return capacity_of(support), support.values.shape[1] if self.sparse else 0
 
     def provide(self, capacity: int, nonzeros: int) -> None:
         """Make room for so many support vectors, sparse ones of so many nonzeros."""
-        update = dual_with_room(self.learner.update, capacity, nonzeros)
-        self.learner = self.learner._replace(update=update)
+        tree, numbers = self.states.tree, self.states.numbers
+        self.states.adopt(tree._replace(update=dual_with_room(tree.update, capacity, nonzeros)))
+        self.states.numbers[:] = numbers
 
     def _make_room(self, rows: Rows, n: int) -> None:
         slots, width = self.room()

@@ -58,10 +58,8 @@ class Automatic(Scaling):
     """
 
     warmup: int = 50
+    EXTRA: ClassVar = 1
     RANGES: ClassVar = {"warmup": Range(1, 2**31)}
-
-    def width(self, d: int) -> int:
-        return d + 1
 
     def begin(self, d: int, dtype: np.dtype[Any]) -> "AutomaticState":
         centred = Centred(warmup=self.warmup).begin(d, dtype)

@@ -41,10 +41,8 @@ class Centred(Scaling):
 
     bias: float = 0.5
     warmup: int = 50
+    EXTRA: ClassVar = 1
     RANGES: ClassVar = {"bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
-
-    def width(self, d: int) -> int:
-        return d + 1
 
     def begin(self, d: int, dtype: np.dtype[Any]) -> "CentredState":
         return CentredState(np.zeros(d), np.zeros(d + 1), float(self.bias), int(self.warmup))

@@ -1,7 +1,7 @@
 """Rows as they come, or with a constant feature. These scalings keep no statistics."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,8 +49,7 @@ class Intercept(Scaling):
     [3.0, 4.0, 1.0]
     """
 
-    def width(self, d: int) -> int:
-        return d + 1
+    EXTRA: ClassVar = 1
 
     def begin(self, d: int, dtype: np.dtype[Any]) -> "InterceptState":
         return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.uint32), d)

@@ -49,10 +49,8 @@ class Text(Scaling):
     bias: float = 0.25
     warmup: int = 50
     WRITTEN_OUT: ClassVar = False
+    EXTRA: ClassVar = 1
     RANGES: ClassVar = {"bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
-
-    def width(self, d: int) -> int:
-        return d + 1
 
     def begin(self, d: int, dtype: np.dtype[Any]) -> "TextState":
         columns = np.zeros(0, np.uint32) if d >= 2**32 else np.arange(d, dtype=np.uint32)

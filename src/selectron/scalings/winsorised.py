@@ -48,10 +48,8 @@ class Winsorised(Scaling):
     clip: float = 2.5
     bias: float = 0.5
     warmup: int = 50
+    EXTRA: ClassVar = 1
     RANGES: ClassVar = {"clip": POSITIVE, "bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
-
-    def width(self, d: int) -> int:
-        return d + 1
 
     def begin(self, d: int, dtype: np.dtype[Any]) -> "WinsorisedState":
         arrays = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d + 1)

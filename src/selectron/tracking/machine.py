@@ -1,27 +1,26 @@
 """The machine of several learners at work: their states, the mixture, and the loops."""
 
-from collections.abc import Callable
 from copy import deepcopy
-from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Matrix, Vector
-from selectron.classifier.machine import CHUNK, MACHINES, Moved, Setting
+from selectron.classifier.machine import CHUNK, MACHINES, Setting, written
 from selectron.classifier.rows import TAME
-from selectron.compiler.states import arrays_of, numbers_of, own_arrays, unpack
-from selectron.compiler.verbs import kernel
+from selectron.compiler.states import States, leaves
 from selectron.experts import Mixture
 from selectron.experts.store import made_mixture
 from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
     UPDATED,
+    Kernel,
     Learner,
-    Log,
-    rules_digest,
+    Moved,
+    Rounds,
+    compiled,
     run_lesson,
     run_margins,
     run_pass,
@@ -58,48 +57,38 @@ class MembersMachine:
     ) -> None:
         """Begin with rules of ours, or with `members` of other makes."""
         self.rules, self.d, self.dtype, self.seed, self.mixture = rules, d, dtype, seed, mixture
-        self.busy = RLock()
         if members is None:
             assert isinstance(rules.update, Committee)
             inside: Any = chain([rule.begin(d, dtype) for rule in rules.update.learners])
         else:
             inside = Outside(np.array(members, object), np.empty((1, d), dtype))
         update = begin_members(inside, mixture)
-        self.learner = Learner(rules.scaling.begin(d, dtype), update, rules.query.begin(d))
-        self.numbers = np.array(numbers_of(self.learner))
+        learner = Learner(rules.scaling.begin(d, dtype), update, rules.query.begin(d))
+        self.states = States(learner)
         self.compiled = members is None
-        self.bodies = rules_digest(self.learner) if self.compiled else ""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "busy"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.busy = RLock()
-        if self.compiled:
-            self.learner = own_arrays(self.learner)
         self._weigh_by(type(self.mixture).from_state(self.mixture.state()))
-
-    @property
-    def state(self) -> Learner:
-        state: Learner = unpack(self.learner, self.numbers)
-        return state
 
     @property
     def inside(self) -> bool:
         """Whether the mixture is part of the loop."""
-        return isinstance(self.learner.update.mixture, WeighedInside)
+        return isinstance(self.states.tree.update.mixture, WeighedInside)
 
     def _weigh_by(self, mixture: Mixture) -> None:
         """Go on with this mixture: the arrays of Learn-α are part of the state."""
         self.mixture = mixture
-        state = begin_members(self.learner.update.members, mixture)
-        self.learner = self.learner._replace(update=state)
+        tree, numbers = self.states.tree, self.states.numbers
+        update = begin_members(tree.update.members, mixture)
+        self.states.adopt(tree._replace(update=update))
+        self.states.numbers[:] = numbers
 
     def arrays(self) -> list[NDArray[Any]]:
         """List the arrays of the learners and of the query rule; the mixture has its own."""
-        states = self.learner.scaling, self.learner.update.members, self.learner.query
-        return [array for state in states for array in arrays_of(state)]
+        scaling, update, query = self.states.tree
+        found = leaves((scaling, update.members, query))
+        return [leaf for leaf in found if isinstance(leaf, np.ndarray)]
 
     def describe(self) -> dict[str, Any]:
         if not self.compiled:
@@ -116,20 +105,20 @@ class MembersMachine:
 
     def snapshot(self) -> Any:
         copies = [_copied(array) for array in self.arrays()]
-        return copies, self.numbers.copy(), self.mixture.state()
+        return copies, self.states.numbers.copy(), self.mixture.state()
 
     def restore(self, snapshot: Any) -> None:
         arrays, numbers, mixture = snapshot
-        with self.busy:
+        with self.states.busy:
             for now, before in zip(self.arrays(), arrays, strict=True):
                 now[...] = before
-            self.numbers[:] = numbers
+            self.states.numbers[:] = numbers
             self._weigh_by(type(self.mixture).from_state(mixture))
 
     def outweighs(self, rows: Rows) -> bool:
         if not self.compiled:
             return True  # copying learners of any make may cost anything
-        return sum(int(a.nbytes) for a in self.arrays()) > n_bytes(rows)
+        return sum([a.nbytes for a in self.arrays()]) > n_bytes(rows)
 
     def settle(self) -> None:
         pass  # nothing is under way between calls
@@ -141,32 +130,25 @@ class MembersMachine:
         stop = min(shape(rows)[0], start + (CHUNK if self.inside else SHORT))
         return sealed(part(rows, start, stop)), stop
 
-    def _loop(self, loop: Callable[..., Any]) -> Callable[..., Any]:
-        return kernel(loop, self.bodies) if self.compiled else loop
+    def _call(self, loop: Kernel, *args: object) -> Any:
+        """Call a loop: learners of other makes are no states that could be compiled."""
+        states = self.states
+        whole = compiled(loop, states.kinds) if self.compiled else loop
+        return whole(states.tree, states.numbers, *args)
 
-    def run(
-        self,
-        piece: Any,
-        labels: Codes,
-        coins: Vector,
-        log: Log,
-        arrived: int,
-        pause: bool,
-        teach: bool,
-    ) -> Moved:
-        state = self.learner, self.numbers, piece, labels, coins, log
-        stops = pause or not self.inside
-        moved, status, n_asked = self._loop(run_pass)(*state, arrived, stops, teach)
-        if status == UPDATED:
+    def run(self, rounds: Rounds) -> Moved:
+        stops = rounds.pause or not self.inside
+        moved = Moved(*self._call(run_pass, *rounds._replace(pause=stops)))
+        if moved.status == UPDATED:
             self._reweigh()
-            status = UPDATED if pause else DONE
-        return Moved(moved, status, n_asked)
+            return moved._replace(status=UPDATED if rounds.pause else DONE)
+        return moved
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
         status = DONE
         for t in range(len(labels)):
-            one = self.learner, self.numbers, sealed(part(rows, t, t + 1)), labels[t : t + 1]
-            status = int(self._loop(run_lesson)(*one, told[t : t + 1], fresh))
+            one = sealed(part(rows, t, t + 1)), labels[t : t + 1], told[t : t + 1], fresh
+            status = int(self._call(run_lesson, *one))
             if status != DONE:
                 break
             self._reweigh()
@@ -175,28 +157,21 @@ class MembersMachine:
     def _reweigh(self) -> None:
         """Update a mixture that is not part of the loop."""
         if not self.inside:
-            self.mixture.update(self.learner.update.losses[0])
-            self.learner.update.weights[:] = self.mixture.weights
+            update = self.states.tree.update
+            self.mixture.update(update.losses[0])
+            update.weights[:] = self.mixture.weights
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
         """Return the vote on every row; NaN if it cannot be read."""
         if not self.compiled:
             return self._votes(as_dense(rows))
-        votes, loop = np.empty(shape(rows)[0]), kernel(run_margins, self.bodies)
-        for start in range(0, len(votes), CHUNK):
-            stop = min(len(votes), start + CHUNK)
-            state = self.learner, self.numbers, sealed(part(rows, start, stop))
-            with self.busy:
-                status = loop(*state, votes[start:stop], True)
-            if status != DONE:
-                return np.full(len(votes), np.nan)
-        return votes
+        return written(self.states, run_margins, rows, np.empty(shape(rows)[0]), True)
 
     def _votes(self, X: Matrix) -> Vector:
         """Return the votes of learners of any make: all rows at once, which they do faster."""
         if not (np.abs(X) < TAME[X.dtype]).all():
             return np.full(len(X), np.nan)
-        members = self.learner.update.members.members
+        members = self.states.tree.update.members.members
         margins = np.column_stack([member.margins(X) for member in members])
         weights = self.mixture.weights
         return np.array([vote(weights, row) for row in margins])

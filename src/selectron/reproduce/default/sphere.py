@@ -72,13 +72,13 @@ def _questions(world: World, most_labels: int) -> Iterator[tuple[int, float]]:
     machine, run, spread = world.machine, world.run, Spread(0.0, 0.0, 0.0)
     while run.n_asked < most_labels:
         asked = run.n_asked
-        x = world.point() if _early(machine.state.query) else next_row(world, spread)
+        x = world.point() if _early(machine.states.now.query) else next_row(world, spread)
         if x is None:
             continue
         X = x[np.newaxis]
         run.play(Dense(X), world.signs(X))
         if run.n_asked > asked:
-            spread = spread_of(machine.state.update)
+            spread = spread_of(machine.states.now.update)
             yield run.n_asked, world.error()
 
 
@@ -91,7 +91,7 @@ def next_row(world: World, spread: Spread) -> Vector | None:
     """Skip to the next row that might be asked; None if the band has to be drawn anew before."""
     from scipy.special import betainc  # noqa: PLC0415 - costs half a second
 
-    state = world.machine.state
+    state = world.machine.states.now
     query, weights = state.query, hypothesis(state.update)
     leak = getattr(query, "leak", LEAK)
     width = widest_margin(spread, AHEAD * query.threshold)
@@ -102,7 +102,7 @@ def next_row(world: World, spread: Spread) -> Vector | None:
     skipped = min(row - 1, last)
     grown = query.threshold * growth(query.n_rounds, skipped, round(leak))
     query = query._replace(threshold=grown, n_rounds=skipped)
-    pack(state._replace(query=query), world.machine.numbers)
+    pack(state._replace(query=query), world.machine.states.numbers)
     return inside(world.rng, weights, width) if row <= last + 1 else None
 
 

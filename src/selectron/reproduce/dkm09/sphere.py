@@ -55,7 +55,7 @@ class World:
         return np.where(X @ self.target > 0.0, 1, -1).astype(np.int8)
 
     def error(self) -> float:
-        return error(self.target, hypothesis(self.machine.state.update))
+        return error(self.target, hypothesis(self.machine.states.now.update))
 
     def by_rows(self, most_rows: int) -> Iterator[tuple[int, float]]:
         """Draw every row; yield labels and error after each update."""
@@ -72,7 +72,7 @@ class World:
     def by_band(self, most_labels: int) -> Iterator[tuple[int, float]]:
         """Draw only rows inside the band; yield labels and error after each of them."""
         for n_labels in range(1, most_labels + 1):
-            state = self.machine.state
+            state = self.machine.states.now
             band = hypothesis(state.update), state.query.threshold
             x = self.point() if n_labels == 1 else inside(self.rng, *band)
             X = x[np.newaxis]

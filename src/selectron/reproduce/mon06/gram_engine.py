@@ -5,16 +5,15 @@ table, and nothing is computed between updates. The table is an update rule like
 rules and the loop are the library's own.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Signs, Vector
-from selectron.compiler.states import numbers_of, unpack
-from selectron.compiler.verbs import kernel
+from selectron.compiler.states import States
 from selectron.evaluate.first_passage import Curve
-from selectron.loop import NOTHING_KEPT, UPDATED, Learner, rules_digest, run_pass
+from selectron.loop import NOTHING_KEPT, UPDATED, Learner, compiled, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import row, sound
@@ -144,18 +143,14 @@ def run_fold(table: Table, fold: Fold, query: QueryRule, *, eta: float, enough: 
         0,
     )
     learner = Learner(Raw().begin(0, np.dtype(float)), state, query.begin(0))
-    numbers, tossed = np.array(numbers_of(learner)), coins(fold.seed, 0, n)
-    loop = kernel(run_pass, rules_digest(learner, Places, Place), nogil=True)
+    states, tossed = States(learner), coins(fold.seed, 0, n)
+    loop = compiled(run_pass, (*states.kinds, Places, Place), nogil=True)
     done, left = 0, UPDATED
     while left == UPDATED and done < n:
         rest = Places(done), state.wanted[done:n], tossed[done:]
-        moved, left, _ = loop(learner, numbers, *rest, NOTHING_KEPT, 0, True, True)
+        moved, left, _ = loop(learner, states.numbers, *rest, NOTHING_KEPT, 0, True, True)
         done += moved
-        if left == UPDATED and state.errors[_now(learner, numbers).n_updates - 1] <= enough:
+        if left == UPDATED and state.errors[states.now.update.n_updates - 1] <= enough:
             break
-    end = _now(learner, numbers)
+    end = states.now.update
     return Curve(state.labels[: end.n_updates], state.errors[: end.n_updates], end.n_labels)
-
-
-def _now(learner: Learner, numbers: Vector) -> Any:
-    return unpack(learner, numbers).update

@@ -121,7 +121,7 @@ def pass_with(job: Pass) -> Row:
         "rows": len(y),
         "first": first,
         "mistakes": total,
-        "margin_errors": int(run.machine.state.update.n_margin_errors),
+        "margin_errors": int(run.machine.states.now.update.n_margin_errors),
         "support_vectors": n_support(run),
         "seconds": process_time() - start,
     }
