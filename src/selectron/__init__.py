@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from selectron.classifier import Ask, DamagedFile, SelectiveClassifier
-from selectron.classifier.interface import load_as
+from selectron.classifier.estimator import load_as
 
 __all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
 __version__ = "0.1.0"

@@ -160,11 +160,6 @@ def rule_from_text(text: str, *roles: "type[Spec]") -> Any:
     return kind(**knobs)
 
 
-def by_name(rule: Any, role: "type[Spec]") -> Any:
-    """Return a rule that was given by its name, any other value as it is."""
-    return rule_from_text(rule, role) if isinstance(rule, str) else rule
-
-
 def _value(text: str) -> bool | int | float | str:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
@@ -211,6 +206,8 @@ class UpdateRule(Spec):
 
 class QueryRule(Spec):
     """Whether to ask for a label."""
+
+    explore: float = 0.0  # the least odds of a question while it may ask at all
 
     def many(self, d: int, n_classes: int) -> Any:
         """Begin with more than two classes; most rules look at the margin alone."""

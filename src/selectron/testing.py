@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from selectron.classifier import SelectiveClassifier
-from selectron.classifier.interface import load_as
+from selectron.classifier.estimator import load_as
 from selectron.classifier.machine import LinearMachine
 from selectron.compiler.verbs import Verb
 from selectron.loop import Kernel, Log, Rounds, run_pass

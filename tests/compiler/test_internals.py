@@ -231,7 +231,7 @@ def test_scipy_keeps_the_shape_in_one_attribute():
 PRIVATE = ("numba.core", "numba.np", "numba.misc", "numba.cpython", "llvmlite.binding")
 PUBLIC = {"numba", "numba.extending", "llvmlite"}
 ELSEWHERE = {
-    "classifier/interface.py": {"sklearn.utils.validation._check_feature_names"},
+    "classifier/estimator.py": {"sklearn.utils.validation._check_feature_names"},
     "classifier/rows.py": {"sklearn.utils.validation._get_feature_names"},
 }
 

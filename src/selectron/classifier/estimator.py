@@ -1,28 +1,511 @@
-"""`SelectiveClassifier`: learn from a stream, asking for as few labels as possible."""
+"""The doors of a learner on a stream, and `SelectiveClassifier`.
 
+A `StreamClassifier` has the methods that scikit-learn and River expect, and holds at most one
+`Run`, which has everything that was learnt. The classes that users make, `SelectiveClassifier` here
+and `TrackingClassifier`, say with which machine a run begins. scikit-learn itself is not imported
+where it can be avoided: that costs seconds.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any
+from dataclasses import replace
+from functools import cache
+from inspect import signature
+from pathlib import Path
+from threading import RLock
+from typing import Any, ClassVar, Self, TypeVar
 from warnings import warn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selectron.arrays import Matrix, Vector
-from selectron.classifier.interface import StreamClassifier
-from selectron.classifier.labels import Labels
+from selectron.classifier.labels import (
+    Labels,
+    names_of,
+    paired,
+    plain,
+    read_labels,
+    several_a_row,
+)
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import LinearMachine, Machine
 from selectron.classifier.multilabel import MultilabelRun
-from selectron.classifier.rows import unit_length
+from selectron.classifier.one_row import OneRow, batch_of_one, thin_row
+from selectron.classifier.quality import Quality
+from selectron.classifier.rows import as_table, feature_names, read_rows, unit_length
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
-from selectron.classifier.run import Run
+from selectron.classifier.run import Ask, Run
+from selectron.classifier.store import read, save
+from selectron.estimate import Estimate, Outlook
+from selectron.files import DamagedFile
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.coins import seed_of
-from selectron.numeric.rows import Csr, Rows, shape
+from selectron.numeric.rows import Csr, Rows, row_columns, row_values, shape
 from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
-from selectron.spec import QueryRule, Scaling, UpdateRule, by_name
+from selectron.spec import QueryRule, Rules, Scaling, Spec, UpdateRule, rule_from_text
 
+AnyRun = Run | MultilabelRun
+
+BEGINNING = RLock()  # held by whoever begins a run: before that there is no lock of its own
+# Bound to compiled code, or to one run: made anew after a copy.
+THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
+
+
+Classifier = TypeVar("Classifier", bound="StreamClassifier")
+
+
+class StreamClassifier:
+    """A classifier that learns from a stream, predicts at once, and asks for some labels."""
+
+    MANY_CLASSES: ClassVar[bool] = True
+    explore: float | None = None  # the least odds of a question
+    window: int | None = None  # rounds that the estimate of late looks back on
+    stop_when: str | None = None
+    kernel: Any = None
+    n_features_in_: int
+    feature_names_in_: Any
+    _run: AnyRun | None = None
+    _begun_with: dict[str, Any]  # the parameters with which the run began: they may change
+    _one_row: OneRow  # for rows of the class last seen
+    _predict_row: Any  # two of its doors, a look-up nearer
+    _learn_row: Any
+    _row_class: type | None = None
+    _bound_to: Labels | None = None  # a class that joins brings others
+
+    # --- what each kind of classifier says for itself
+
+    def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+        """Return a run for rows like these, n of them if that is known."""
+        raise NotImplementedError  # every classifier has its own
+
+    def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
+        """Return a run for several labels a row."""
+        raise NotImplementedError  # every classifier has its own, or refuses
+
+    # --- learning
+
+    def fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
+        """Make one pass over the rows in their order, from scratch.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d)
+        y : array of n labels, several labels a row, or oracle(indices) -> labels
+            Several labels come as a matrix of 0 and 1, or as lists of them. Of an array, only the
+            set of classes and the labels asked for are used. An oracle is called with the position
+            of each row whose label is asked, and no other. Labels are told apart as Python does:
+            1 and "1" are two classes, also in one list; 1, 1.0 and True are one. None, NaN and
+            fractions are no labels.
+        classes : labels, optional
+            With them not even the set of classes is read from y.
+        """
+        rows = read_rows(X, owner=type(self).__name__)
+        n = shape(rows)[0]
+        several = several_a_row(y)
+        given = y if callable(y) or several else read_labels(y, n)
+        if several:
+            return self._teach(self._begin_several(rows, names_of(y, classes), n), X, rows, given)
+        found = classes is None and not callable(y)
+        labels = Labels.found_in(given) if found else Labels.named(classes)
+        return self._teach(self._begin(rows, labels, n), X, rows, given)
+
+    def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
+        """Go on with the pass; the first call begins one.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+        classes : labels, optional
+            The classes, at the first call. Without them they join as they come.
+        """
+        with self._turn():
+            run, rows = self._run, self._read_more(X)
+            classes = None if classes is None else list(classes)
+            several = isinstance(run, MultilabelRun) or (run is None and several_a_row(y))
+            given = y if callable(y) or several else read_labels(y, shape(rows)[0])
+            if run is None and several:
+                run = self._begin_several(rows, names_of(y, classes), None)
+            elif run is None:
+                run = self._begin(rows, Labels.named(classes), None)
+            if classes is not None and set(Labels.named(classes).classes) != set(
+                run.labels.classes
+            ):
+                raise ValueError(
+                    f"classes={classes!r} differ from those of the first call, "
+                    f"{run.labels.classes.tolist()!r}"
+                )
+            return self._teach(run, X, rows, given)
+
+    def _teach(self, run: AnyRun, X: Any, rows: Rows, y: Any) -> Self:
+        """Learn the rows; a run that is new takes the place of the one before."""
+        with run.lock:
+            if callable(y):  # labels are being paid for: what is learnt is kept, whatever happens
+                run.vet(rows)
+                self._adopt(run, X)
+            try:
+                run.teach(rows, y)
+            finally:
+                if self._row_class is not None:
+                    self._unbind_if_moved(run)
+            self._adopt(run, X)
+        return self
+
+    # --- predictions
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the margin of every row, positive for `classes_[1]`; of more, a score a class.
+
+        The largest score is predicted, of equal ones that of the first class.
+        """
+        run = self._started()
+        return run.finite_margins(self._read_more(X), exact=True)[0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row; of several labels a row, a matrix of flags."""
+        run = self._started()
+        names: NDArray[Any] = run.predict(self._read_more(X))
+        return names
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose class, or all of whose labels, are predicted right."""
+        predicted = self.predict(X)
+        right = (predicted == self._started().read(y, len(predicted))).reshape(len(predicted), -1)
+        return float(np.average(right.all(axis=1), weights=sample_weight))
+
+    # --- questions and answers apart in time
+
+    def ask(self, X: Any) -> Ask:
+        """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
+
+        Each row is a round: its coin is tossed and the query rule moves on.
+        """
+        with self._turn():
+            rows = self._read_more(X)
+            run = self._run or self._begin(rows, Labels(), None)
+            answer = run.ask(rows)
+            self._adopt(run, X)
+            return answer
+
+    def tell(self, tickets: Any, labels: Any) -> int:
+        """Teach answers to questions of `ask`: late, in any order, any subset.
+
+        A ticket that was answered or given up is passed over. With an unknown ticket or label
+        among them, none of the answers is learnt.
+
+        Returns
+        -------
+        int
+            How many of the answers were new.
+        """
+        run = self._started()
+        with run.lock:
+            learnt = run.tell(paired(tickets, labels))
+            if self._row_class is not None:
+                self._unbind_if_moved(run)
+        return learnt
+
+    def forget(self, tickets: Any) -> int:
+        """Give up questions that will never be answered.
+
+        Returns
+        -------
+        int
+            How many of them still waited.
+        """
+        run = self._started()
+        with run.lock:
+            return run.forget(np.atleast_1d(tickets))
+
+    # --- one row at a time
+
+    def ask_one(self, x: Any) -> Ask:
+        """Play a round on one row: predict, and say whether its label is worth asking for.
+
+        Answer with `tell(ask.tickets, y)` later, or with `learn_one(x, y)` at once.
+        """
+        row = self._one_row if x.__class__ is self._row_class else self._bind(x)
+        try:
+            return row.ask(x)
+        except ValueError:
+            self._drop_if_empty()
+            raise
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the class of one row, None before any label. Nothing changes."""
+        if x.__class__ is self._row_class:
+            return self._predict_row(x)
+        return None if self._run is None else self._bind(x).predict(x)
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Teach one labelled row: the one just asked about, or a new one."""
+        try:
+            if x.__class__ is self._row_class:
+                self._learn_row(x, y)
+            else:
+                self._bind(x).learn(x, y)
+        except ValueError:
+            self._drop_if_empty()
+            raise
+        return self
+
+    def _bind(self, x: Any) -> OneRow:
+        """Return the doors for rows of the class of this one; the first row may begin the run."""
+        with self._turn():
+            if self._run is None:
+                row = as_table(x if hasattr(x, "tocsr") else np.asarray(x, dtype=float))
+                self._adopt(self._begin(read_rows(row), Labels(), None))
+            run = self._started()
+            if isinstance(run, MultilabelRun) or not isinstance(run.machine, LinearMachine):
+                self._one_row = batch_of_one(run, x)
+            elif run.arrived:
+                return batch_of_one(run, x)
+            else:
+                self._one_row = thin_row(run, x, self)
+            self._predict_row, self._learn_row = self._one_row.predict, self._one_row.learn
+            self._bound_to = run.labels
+            self._row_class = x.__class__  # last: another thread may look
+            return self._one_row
+
+    def _learn_class(self, x: Any, y: Any, look: Any) -> Self:
+        """Teach a row of a class that its doors do not know yet."""
+        run: Any = self._run
+        if not run.labels.knows(y):
+            look(x)  # a row that is refused must not leave its class behind
+        self._unbind()
+        if run.tickets.just_asked is not None and run.begins_anew(y):
+            rows = self._read_more(as_table(x))
+            ticket = run.tickets.answered_by(row_values(rows).reshape(-1), row_columns(rows))
+            if ticket is not None:
+                self.tell(ticket, y)
+                return self
+        run.admit(y)
+        self._bind(x).learn(x, plain(y))
+        return self
+
+    def _unbind_if_moved(self, run: AnyRun) -> None:
+        """Drop the doors for one row if a class has joined, or if a row waits for its label.
+
+        They belong to one machine and its labels, and let every row arrive as a new one.
+        """
+        if self._bound_to is not run.labels or run.arrived:
+            self._unbind()
+
+    def _unbind(self) -> None:
+        self._row_class = None
+
+    def _drop_if_empty(self) -> None:
+        """Forget a run whose very first row was refused: its width was never accepted."""
+        if self._run is not None and self._run.rounds == 0:
+            self._run = None
+            self._unbind()
+            del self.n_features_in_
+
+    # --- how good it is
+
+    def estimate(self, level: float = 0.95, window: int | str | None = None) -> Estimate:
+        """Estimate the error of the stream so far, or of late, without any test set.
+
+        Parameters
+        ----------
+        level : float
+            Probability that the interval holds, at all times at once.
+        window : int or "half", optional
+            None is the stream so far. A number of rounds is the one the learner was made with;
+            "half" is the later half of the stream where it was made without.
+
+        Returns
+        -------
+        Estimate
+            `error`, `low`, `high`, `precision`, `recall`, `f1`: of the predictions as they were
+            made, round by round, asked or not.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from selectron import SelectiveClassifier
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((10_000, 10))
+        >>> y = X @ rng.standard_normal(10) > 0
+        >>> clf = SelectiveClassifier(explore=0.1, random_state=0).fit(X, y)
+        >>> print(clf.estimate(window="half"))
+        error 0.4 % (0.2 to 2.1 %, 95 % at all times), 638 labels of 6,000 rounds
+        """
+        with self._started().lock:
+            return self._quality().estimate(level, window)
+
+    def outlook(self, labels: int = 100, level: float = 0.95) -> Outlook:
+        """Tell what the next labels are expected to bring, if all goes on as it went of late."""
+        with self._started().lock:
+            return self._quality().outlook(labels, level)
+
+    def readout(self) -> str:
+        """Say in a few lines how good it is, what is still to be known, and why it asks or not."""
+        with self._started().lock:
+            return self._quality().readout()
+
+    @property
+    def stopped_at_(self) -> int | None:
+        """The round at which the goal was met and the questions ended, None while they go on."""
+        ledger = self._started(AttributeError).ledger
+        return None if ledger is None else ledger.met_at
+
+    def _quality(self) -> Quality:
+        return Quality(self._started(), self.window)
+
+    # --- the run, and what it has learnt
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self._started(AttributeError).labels.classes
+
+    @property
+    def rules_(self) -> Rules:
+        """The three rules at work, defaults filled in."""
+        return self._started(AttributeError).machine.rules
+
+    @property
+    def n_seen_(self) -> int:
+        return self._started(AttributeError).rounds
+
+    @property
+    def n_asked_(self) -> int:
+        return self._started(AttributeError).n_asked
+
+    @property
+    def n_updates_(self) -> int:
+        return self._started(AttributeError).n_updates
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file; `selectron.load` goes on from it exactly, coins included."""
+        save(self, self._started(), Path(path))
+
+    def _started(self, error: type[Exception] | None = None) -> AnyRun:
+        run = self._run
+        if run is None:
+            message = (
+                f"This {type(self).__name__} instance is not fitted yet: call fit, partial_fit, "
+                "ask or learn_one first"
+            )
+            if error is not None:
+                raise error(message)
+            from sklearn.exceptions import NotFittedError  # noqa: PLC0415
+
+            raise NotFittedError(message)
+        return run
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Hold the lock of the run; before there is one, that of all beginnings."""
+        while True:
+            run = self._run
+            with BEGINNING if run is None else run.lock:
+                if self._run is run:
+                    yield
+                    return
+
+    def _adopt(self, run: AnyRun, X: Any = None) -> None:
+        """Go on with this run; what users can see of the rows is that of its first ones."""
+        if self._row_class is not None:
+            self._unbind_if_moved(run)
+        if self._run is run:
+            return
+        self._run = run
+        self._begun_with = self.get_params(deep=False)
+        self.n_features_in_ = run.machine.d
+        names = feature_names(X) if hasattr(X, "columns") else None
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _read_more(self, X: Any) -> Rows:
+        """Read rows; once a run has begun, they must be of its width."""
+        run = self._run
+        if run is None:
+            return read_rows(X, owner=type(self).__name__)
+        self._check_names(X)
+        rows = read_rows(X, run.machine.dtype, owner=type(self).__name__)
+        width = shape(rows)[1]
+        if width != run.machine.d:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting {run.machine.d} "
+                "features as input"
+            )
+        return rows
+
+    def _check_names(self, X: Any) -> None:
+        if hasattr(X, "columns") or hasattr(self, "feature_names_in_"):
+            from sklearn.utils.validation import _check_feature_names  # noqa: PLC0415
+
+            _check_feature_names(self, X, reset=False)
+
+    # --- scikit-learn's conventions
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in THIN}
+
+    def __copy__(self) -> Self:
+        """Return a learner of its own: two that share what they have learnt would spoil it."""
+        return deepcopy(self)
+
+    @classmethod
+    @cache
+    def _parameter_names(cls) -> list[str]:
+        return [name for name in signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's arguments; `deep`, the knobs of rules too, as `query__b`."""
+        params = {name: getattr(self, name) for name in self._parameter_names()}
+        for name, rule in [*params.items()] if deep else []:
+            if isinstance(rule, Spec):
+                params |= {f"{name}__{knob}": value for knob, value in rule.knobs().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some of the constructor's arguments; they take effect at the next fit."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
+                    f"Valid parameters are: {sorted(known)!r}."
+                )
+        for name in sorted(params):  # a rule before its knobs
+            owner, _, knob = name.partition("__")
+            value = params[name]
+            setattr(self, owner, replace(getattr(self, owner), **{knob: value}) if knob else value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = {n: p.default for n, p in signature(type(self).__init__).parameters.items()}
+        changed = ", ".join(
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if value is not defaults[name] and value != defaults[name]
+        )
+        return f"{type(self).__name__}({changed})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import (  # noqa: PLC0415
+            ClassifierTags,
+            InputTags,
+            Tags,
+            TargetTags,
+        )
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(multi_class=self.MANY_CLASSES),
+            input_tags=InputTags(sparse=True),
+        )
+
+
+NOTHING_SAID = None, None, None  # of explore, window and stop_when
 KERNEL = ("kernel", "degree", "gamma", "coef0", "budget", "removal")
 
 
@@ -129,8 +612,11 @@ class SelectiveClassifier(StreamClassifier):
         if choice is not None:
             rules = kernel_rules(*wishes, choice, n_classes)
         else:
+            scaling = self.scaling
+            if isinstance(scaling, str):
+                scaling = rule_from_text(scaling, Scaling)
             rules = choose_rules(
-                by_name(self.scaling, Scaling),
+                scaling,
                 *wishes,
                 fit_intercept=self.fit_intercept,
                 d=d,
@@ -143,8 +629,10 @@ class SelectiveClassifier(StreamClassifier):
                     f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                     stacklevel=3,
                 )
+        ledger = None
         said = self.explore, self.window, self.stop_when
-        rules, ledger = with_ledger(rules, *said, many=n_classes > 2)
+        if said != NOTHING_SAID or rules.query.explore > 0.0:
+            rules, ledger = with_ledger(rules, *said, many=n_classes > 2)
         seed = seed_of(self.random_state)
         machine: Machine = (
             LinearMachine(rules, d, rows.values.dtype, seed, n_classes)
@@ -228,3 +716,17 @@ class SelectiveClassifier(StreamClassifier):
             )
         weights = [hypothesis(each.states.now.update) for each in run.machines]
         return np.vstack(weights), machine.d
+
+
+def load_as(kinds: Iterable[type[Classifier]], path: str | Path) -> Classifier:
+    """Read a classifier of one of these kinds; it goes on exactly where it stopped."""
+    run, description = read(Path(path))
+    known = {kind.__name__: kind for kind in kinds}
+    name = description["classifier"]
+    if name not in known:
+        raise DamagedFile(f"{path} holds a {name!r:.40}, not a {' or a '.join(known)}")
+    learner = known[name](**description["params"])
+    learner._adopt(run)
+    if description["features"]:
+        learner.feature_names_in_ = np.array(description["features"], object)
+    return learner

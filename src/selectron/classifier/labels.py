@@ -43,6 +43,7 @@ class Labels:
         self.codes_by_name: dict[Any, float] = dict(zip(listed(classes), codes, strict=False))
         both = classes.dtype == bool and len(classes) == 2  # beside True and False there is nothing
         self.open = not (fixed or most or both)
+        self.complete = len(names) >= 2 or (fixed and len(names) == 1)
 
     @classmethod
     def named(cls, classes: Iterable[Any] | None) -> "Labels":
@@ -66,10 +67,6 @@ class Labels:
         if self.most:
             return f"{known}, those seen first; more than two are not supported"
         return f"{known}; name all in classes=, or begin with partial_fit and let them join"
-
-    @property
-    def complete(self) -> bool:
-        return len(self.classes) >= 2 or (self.fixed and len(self.classes) == 1)
 
     def only_two(self) -> "Labels":
         """Return labels that refuse more than two classes: for learners that know no more."""

@@ -16,7 +16,7 @@ from selectron.estimate import Estimate, Evidence, Goal, Recent
 from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
 from selectron.protocol import MANY, TWO
-from selectron.queries.floor import floor_of_rule, with_floor
+from selectron.queries.floor import with_floor
 from selectron.spec import Rules
 
 STRETCH = 4096  # rounds whose log is held in memory at once
@@ -216,19 +216,18 @@ def with_ledger(
     goal = None if stop_when is None else Goal.parse(stop_when)
     if many and goal is not None:
         check_many(goal)
-    if explore is None and goal is not None and floor_of_rule(rules.query) == 0.0:
+    if explore is None and goal is not None and rules.query.explore == 0.0:
         explore = EXPLORE_TO_STOP
     if explore is not None:
         number = isinstance(explore, Real) and not isinstance(explore, bool)
         if not number or not 0.0 < explore <= 1.0:
             raise ValueError(f"explore must lie in (0, 1], got {explore!r}")
         rules = rules._replace(query=with_floor(rules.query, float(explore)))
-    floor = floor_of_rule(rules.query)
-    if floor == 0.0:
+    if rules.query.explore == 0.0:
         if window is not None:
             raise ValueError(f"window={window} is for an estimate of the error: set explore too")
         return rules, None
-    return rules, Ledger(floor, window, goal)
+    return rules, Ledger(float(rules.query.explore), window, goal)
 
 
 def check_many(goal: Goal) -> None:

@@ -6,6 +6,7 @@ is kept is bounded: the latest rows, 2²⁰ numbers in all.
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -23,12 +24,12 @@ MOST_NUMBERS = 1 << 20
 Taught = tuple[Vector, Indices | None, float]
 
 
+@dataclass
 class Memory:
     """The latest rows taught, the oldest first."""
 
-    def __init__(self) -> None:
-        self.rows: deque[Taught] = deque()
-        self.n_numbers = 0
+    rows: deque[Taught] = field(default_factory=deque)
+    n_numbers: int = 0
 
     def keep(self, values: Vector, indices: Any, sign: float) -> None:
         """Keep a row, and let the oldest go while there are too many numbers."""
@@ -105,9 +106,7 @@ class Memory:
         return memory
 
     def copy(self) -> "Memory":
-        twin = Memory()
-        twin.rows, twin.n_numbers = self.rows.copy(), self.n_numbers
-        return twin
+        return Memory(self.rows.copy(), self.n_numbers)
 
 
 def read_row(

@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Any
 
 from selectron.arrays import Codes
-from selectron.classifier.interface import StreamClassifier
+from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.rows import Stop, read_rows
 from selectron.loop import Log

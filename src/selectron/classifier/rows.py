@@ -38,9 +38,9 @@ NUMBERS = "fiub"  # NumPy's kinds of arrays that are features: no text, no dates
 
 def read_rows(X: Any, dtype: np.dtype[Any] | None = None, owner: str = "X") -> Rows:
     """Return X as rows of this type of float, or of its own where none is given; read-only."""
-    if _is_sparse(X):
-        return _read_sparse(X, dtype, owner)
     if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0):
+        if _is_sparse(X):
+            return _read_sparse(X, dtype, owner)
         X = _validated(X, owner)
     return Dense(sealed_array(np.ascontiguousarray(X, dtype=dtype)))
 
@@ -53,9 +53,7 @@ def unit_length(rows: Rows) -> bool:
 
 
 def feature_names(X: Any) -> Any:
-    """Return the column names of a data frame, None of anything else."""
-    if not hasattr(X, "columns"):
-        return None
+    """Return the column names of a data frame, None if they are not all text."""
     from sklearn.utils.validation import _get_feature_names  # noqa: PLC0415 - costs seconds
 
     return _get_feature_names(X)

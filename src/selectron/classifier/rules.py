@@ -9,9 +9,10 @@ from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
 from selectron.scalings import Automatic, Intercept, Raw, Text
-from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, by_name
+from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, rule_from_text
 from selectron.updates import Ballseptron, ClassRidge, Probit, Rehearsal, Ridge
 
+AS_THEY_ARE, WITH_CONSTANT = Raw(), Intercept()  # rows of rules that are named
 # Of rows too wide for a d x d matrix the default keeps some directions.
 MOST_DIRECTIONS, MOST_OF_CLASSES = 64, 100
 MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
@@ -28,7 +29,11 @@ class Wishes(NamedTuple):
     @classmethod
     def of(cls, update: Any, query: Any) -> "Wishes":
         """Take rules, or their names."""
-        return cls(by_name(update, UpdateRule), by_name(query, QueryRule))
+        if isinstance(update, str):
+            update = rule_from_text(update, UpdateRule)
+        if isinstance(query, str):
+            query = rule_from_text(query, QueryRule)
+        return cls(update, query)
 
 
 def has_many_form(update: Any) -> bool:
@@ -58,7 +63,7 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
         if update is None:
             scaling = (Text if text else Automatic)(warmup=_warmup(rows))
         else:
-            scaling = Intercept() if fit_intercept else Raw()
+            scaling = WITH_CONSTANT if fit_intercept else AS_THEY_ARE
     if update is None:
         whole = d <= WIDEST_KEPT and scaling.WRITTEN_OUT
         update = _many_update(whole, d, n_classes) if n_classes > 2 else _two_update(whole, d)
@@ -77,7 +82,7 @@ def kernel_rules(update: Any, query: Any, choice: KernelChoice, n_classes: int) 
     if update is None:
         update = Ballseptron() if n_classes > 2 else Ridge()
     check_dual(update, Memory(choice.budget, choice.removal))
-    return choose_rules(Raw(), update, query, fit_intercept=False, d=1, n_classes=n_classes)
+    return choose_rules(AS_THEY_ARE, update, query, fit_intercept=False, d=1, n_classes=n_classes)
 
 
 def rules_for_classes(machine: Machine, wishes: Wishes, n_classes: int) -> Rules:

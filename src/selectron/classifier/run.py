@@ -61,13 +61,21 @@ class Ask(NamedTuple):
     tickets: Any
 
 
+class Counts(NamedTuple):
+    """The counts of a run, and the entries of its ledger, which a refused batch leaves as is."""
+
+    rounds: int
+    n_asked: int
+    arrived: bool
+    entries: dict[str, NDArray[Any]] | None
+
+
 class Checkpoint(NamedTuple):
     """What refused answers, or a refused batch of unknown classes, must not have changed."""
 
     machine: Machine
     snapshot: Any
-    counts: tuple[int, int, bool]
-    entries: dict[str, NDArray[Any]] | None
+    counts: Counts
     labels: Labels
     memory: Memory
     tickets: Tickets
@@ -155,7 +163,7 @@ class Run:
         teach: bool = True,
     ) -> Stop:
         """Play rounds from row `first` on, until their end or until they have to stop."""
-        n, machine, ledger = shape(rows)[0], self.machine, self.ledger
+        n, machine, ledger = len(labels), self.machine, self.ledger
         if machine.reads_ahead and outside(rows) is not None:
             return Stop(first, UNSOUND)
         if ledger is not None:
@@ -166,7 +174,8 @@ class Run:
         room = np.empty(min(n, CHUNK))
         with delayed_interrupts() as interrupts:  # a round that is learnt is also counted
             while position < n and status == DONE:
-                interrupts.deliver()
+                if interrupts.waiting is not None:
+                    interrupts.deliver()
                 start = position
                 with machine.states.busy:
                     piece, stop = machine.piece(rows, start)
@@ -202,6 +211,8 @@ class Run:
 
     def _page(self, log: Log, start: int, stop: int) -> Log:
         """Return where these rounds are written down: a ledger wants to see them in any case."""
+        if log is NOTHING_KEPT and self.ledger is None:
+            return log
         if self.ledger is None or log.kept:
             return log.part(start, stop)
         return self.log(stop - start, exact=False)
@@ -228,7 +239,8 @@ class Run:
     def _learn_given(self, rows: Rows, y: NDArray[Any], log: Log) -> None:
         """Learn a batch of given labels, whole or not; new classes join where they are asked."""
         codes = self.labels.codes(y)
-        if self.remembers and not log.kept:
+        remembers = self.remembers
+        if remembers and not log.kept:
             log = Log.of_questions(len(codes))
         if not self.labels.open or (codes != UNKNOWN).all():
             with self.whole_or_not(rows, codes):
@@ -239,7 +251,8 @@ class Run:
                         f"{self.labels.remedy}"
                     )
                 self.check(rows, stop)
-            self._remember_asked(rows, codes, log)
+            if remembers:
+                self.memory.keep_asked(rows, codes, log)
             return
         with self._undone_if_refused():
             stop = self.play(rows, codes, log)
@@ -296,12 +309,12 @@ class Run:
                 yield
             return
         before = self.machine.snapshot()
-        counts, entries = self._counts(), self._entries()
+        counts = self._counts()
         try:
             yield
         except BaseException:
             self.machine.restore(before)
-            self._put_back(counts, entries)
+            self._put_back(counts)
             raise
 
     # --- questions and answers apart in time
@@ -374,8 +387,8 @@ class Run:
             try:
                 status = self.play(rows, codes).status
             finally:
+                self._put_back(counts)
                 self.ledger = ledger
-                self.rounds, self.n_asked, self.arrived = counts
         else:
             status = self.machine.lesson(rows, codes, told, fresh=fresh)
         self.check(rows, Stop(0, status))
@@ -540,16 +553,12 @@ class Run:
 
     # --- checkpoints
 
-    def _counts(self) -> tuple[int, int, bool]:
-        return self.rounds, self.n_asked, self.arrived
+    def _counts(self) -> Counts:
+        entries = None if self.ledger is None else self.ledger.state()
+        return Counts(self.rounds, self.n_asked, self.arrived, entries)
 
-    def _entries(self) -> dict[str, NDArray[Any]] | None:
-        return None if self.ledger is None else self.ledger.state()
-
-    def _put_back(
-        self, counts: tuple[int, int, bool], entries: dict[str, NDArray[Any]] | None
-    ) -> None:
-        self.rounds, self.n_asked, self.arrived = counts
+    def _put_back(self, counts: Counts) -> None:
+        self.rounds, self.n_asked, self.arrived, entries = counts
         if self.ledger is not None and entries is not None:
             self.ledger.restore(entries)
 
@@ -559,7 +568,6 @@ class Run:
             self.machine,
             self.machine.snapshot(),
             self._counts(),
-            self._entries(),
             self.labels,
             self.memory.copy(),
             self.tickets.copy(),
@@ -571,7 +579,7 @@ class Run:
         self._name(before.labels)
         self.memory, self.tickets = before.memory, before.tickets
         self.machine.restore(before.snapshot)
-        self._put_back(before.counts, before.entries)
+        self._put_back(before.counts)
 
     @contextmanager
     def _undone_if_refused(self) -> Iterator[None]:
@@ -609,10 +617,9 @@ class Interrupts:
         self.waiting = how
 
     def deliver(self) -> None:
-        """Hand a Ctrl-C that has come to the usual handler."""
-        if self.waiting is not None:
-            how, self.waiting = self.waiting, None
-            self.usual(*how)
+        """Hand the Ctrl-C that has come to the usual handler."""
+        how, self.waiting = self.waiting or (), None
+        self.usual(*how)
 
 
 @contextmanager
@@ -632,4 +639,5 @@ def delayed_interrupts() -> Iterator[Interrupts]:
         yield interrupts
     finally:
         signal.signal(signal.SIGINT, usual)
-        interrupts.deliver()
+        if interrupts.waiting is not None:
+            interrupts.deliver()

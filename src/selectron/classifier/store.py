@@ -19,7 +19,7 @@ from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.rules import Wishes
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
-from selectron.compiler.states import number_fields, parts_of
+from selectron.compiler.states import nodes, number_fields
 from selectron.experts.mixture import Mixture
 from selectron.experts.store import made_mixture
 from selectron.files import (
@@ -184,9 +184,9 @@ def _machine(setting: Setting, described: dict[str, Any], reader: Reader) -> Mac
         counts = issubclass(kind, int | np.integer)
         if counts and not (0 <= number <= most and number == int(number)):
             raise DamagedFile(f"{name} is {number}")
-    for part in parts_of(machine.states.now):
-        if said := flaw(part):
-            raise DamagedFile(f"{type(part).__name__}: {said}")
+    for node in nodes(machine.states.now):
+        if isinstance(node, tuple) and (said := flaw(node)):
+            raise DamagedFile(f"{type(node).__name__}: {said}")
     reader.check_all_taken()
     machine.settle()
     return machine

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from selectron.classifier.interface import AnyRun
+from selectron.classifier.estimator import AnyRun
 from selectron.classifier.store import read
 from selectron.cli.output import check_outputs, write_json
 from selectron.experts import Mixture, load_experts

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from selectron import SelectiveClassifier
-from selectron.classifier.interface import StreamClassifier
+from selectron.classifier.estimator import StreamClassifier
 from selectron.cli.output import table
 from selectron.evaluate import Certificate, Trace, progressive
 from selectron.queries import Uniform

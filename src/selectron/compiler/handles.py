@@ -15,7 +15,7 @@ from numba.extending import NativeValue, models, register_model, typeof_impl, un
 from selectron.compiler.emitting import Cursor, Emission, Site, array_at, compiled_form_of
 from selectron.compiler.numba_internals import UnboxContext, cgutils
 from selectron.compiler.raw_arrays import DATA
-from selectron.compiler.states import State, leaves
+from selectron.compiler.states import State, nodes
 
 
 class Handle(np.ndarray[tuple[int], np.dtype[np.int64]]):
@@ -30,7 +30,8 @@ class Handle(np.ndarray[tuple[int], np.dtype[np.int64]]):
 
 def handle(state: State) -> Handle:
     """Return the handle of a state."""
-    words = np.array([word for leaf in leaves(state) for word in _words(leaf)], np.int64)
+    leaves = [node for node in nodes(state) if not isinstance(node, tuple)]
+    words = np.array([word for leaf in leaves for word in _words(leaf)], np.int64)
     made = words.view(Handle)
     made.holds = state
     return made

@@ -44,19 +44,16 @@ class States(Generic[Same]):
     def adopt(self, tree: Same) -> None:
         """Go on with this tuple and its numbers."""
         self.tree = tree
-        found = leaves(tree)
-        self.arrays = [leaf for leaf in found if isinstance(leaf, np.ndarray)]
-        self.numbers = np.array([leaf for leaf in found if not isinstance(leaf, np.ndarray)], float)
-        self.kinds = tuple(type(part) for part in parts_of(tree)[1:])
+        found = nodes(tree)
+        self.arrays = [node for node in found if isinstance(node, np.ndarray)]
+        self.n_bytes = sum([array.nbytes for array in self.arrays])
+        self.kinds = tuple([type(node) for node in found[1:] if isinstance(node, tuple)])
+        self.numbers = np.array(numbers_among(found))
 
     @property
     def now(self) -> Same:
         """The states with their numbers as they are now."""
         return unpack(self.tree, self.numbers)
-
-    @property
-    def n_bytes(self) -> int:
-        return sum([array.nbytes for array in self.arrays])
 
     def snapshot(self) -> Snapshot:
         """Copy what a batch can change."""
@@ -79,24 +76,21 @@ class States(Generic[Same]):
         self.numbers[:] = numbers
 
 
-def leaves(state: State) -> list[Any]:
-    """List the arrays and the numbers of a state, depth first."""
+def nodes(state: State) -> list[Any]:
+    """List a state and all within it, depth first: states, of other rules too, arrays, numbers."""
     found: list[Any] = []
-    for field in state:
-        if isinstance(field, tuple):
-            found += leaves(field)
-        else:
-            found.append(field)
+    waiting: list[Any] = [state]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if isinstance(node, tuple):
+            waiting.extend(reversed(node))
     return found
 
 
-def parts_of(state: State) -> list[Any]:
-    """List a state and the states within it, depth first: a rule may hold another."""
-    found: list[Any] = [state]
-    for field in state:
-        if isinstance(field, tuple):
-            found += parts_of(field)
-    return found
+def numbers_among(found: list[Any]) -> list[float]:
+    """List the numbers among nodes."""
+    return [float(node) for node in found if not isinstance(node, tuple | np.ndarray)]
 
 
 def number_fields(state: Any, place: str = "") -> list[tuple[str, type]]:
@@ -156,7 +150,7 @@ def unpack(state: Same, numbers: Vector) -> Same:
 
 def pack(state: State, numbers: Vector) -> None:
     """Write the numbers of the state into the vector."""
-    numbers[:] = [leaf for leaf in leaves(state) if not isinstance(leaf, np.ndarray)]
+    numbers[:] = numbers_among(nodes(state))
 
 
 @compiled_form_of(unpack)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from selectron.classifier.interface import StreamClassifier
+from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.progress import Tick, watched_fit
 from selectron.evaluate.trace import Trace
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from selectron.arrays import Codes, Vector
-from selectron.classifier.interface import StreamClassifier
+from selectron.classifier.estimator import StreamClassifier
 from selectron.estimate import Estimate, Evidence
 from selectron.evaluate.certificate import Certificate, certify
 from selectron.numeric.rows import Rows

@@ -100,7 +100,9 @@ def as_dense(rows: Rows) -> Matrix:
 
 
 def n_bytes(rows: Rows) -> int:
-    return sum(int(field.nbytes) for field in rows if isinstance(field, np.ndarray))
+    if isinstance(rows, Dense):
+        return rows.values.nbytes
+    return rows.values.nbytes + rows.indices.nbytes + rows.starts.nbytes
 
 
 def sealed(rows: SomeRows) -> SomeRows:
@@ -112,8 +114,14 @@ def sealed(rows: SomeRows) -> SomeRows:
     """
     if not isinstance(rows, Dense | Csr):
         return rows
+    if not (rows.values.flags.writeable or (isinstance(rows, Csr) and _writeable(rows))):
+        return rows
     fields: Any = (sealed_array(f) if isinstance(f, np.ndarray) else f for f in rows)
     return type(rows)(*fields)
+
+
+def _writeable(rows: Csr) -> bool:
+    return rows.indices.flags.writeable or rows.starts.flags.writeable
 
 
 def check_pointers(X: Any) -> None:

@@ -92,6 +92,10 @@ class Budget(QueryRule):
             raise ValueError(f"Budget: {name} must be a whole number, got {name}={value!r}")
 
     @property
+    def explore(self) -> float:  # type: ignore[override]
+        return self.query.explore
+
+    @property
     def labels(self) -> float:
         """The labels that may be asked in all."""
         if self.cost is not None and self.per_label is not None:

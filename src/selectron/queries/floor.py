@@ -84,13 +84,6 @@ def with_floor(query: Any, explore: float) -> Any:
     """Return the rule with a floor under its odds, inside its budget if it has one."""
     if isinstance(query, Budget):
         return replace(query, query=with_floor(query.query, explore))
-    if hasattr(query, "explore"):
+    if "explore" in query.knobs():
         return replace(query, explore=max(explore, query.explore))
     return Floor(query, explore)
-
-
-def floor_of_rule(query: QueryRule) -> float:
-    """Return the least odds of a rule while it may ask at all, 0 if it has none."""
-    if isinstance(query, Budget):
-        return floor_of_rule(query.query)
-    return float(getattr(query, "explore", 0.0))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from selectron.classifier.interface import load_as
+from selectron.classifier.estimator import load_as
 from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.by_mistakes import ByMistakes
 from selectron.tracking.estimator import TrackingClassifier

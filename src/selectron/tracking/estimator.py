@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from selectron.arrays import Vector
-from selectron.classifier.interface import StreamClassifier
+from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.multilabel import MultilabelRun

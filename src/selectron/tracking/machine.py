@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from selectron.arrays import Codes, Matrix, Vector
 from selectron.classifier.machine import CHUNK, MACHINES, Setting, written
 from selectron.classifier.rows import TAME
-from selectron.compiler.states import States, leaves
+from selectron.compiler.states import States, nodes
 from selectron.experts import Mixture
 from selectron.experts.store import made_mixture
 from selectron.files import Reader, Tensors
@@ -87,8 +87,8 @@ class MembersMachine:
     def arrays(self) -> list[NDArray[Any]]:
         """List the arrays of the learners and of the query rule; the mixture has its own."""
         scaling, update, query = self.states.tree
-        found = leaves((scaling, update.members, query))
-        return [leaf for leaf in found if isinstance(leaf, np.ndarray)]
+        found = nodes((scaling, update.members, query))
+        return [node for node in found if isinstance(node, np.ndarray)]
 
     def describe(self) -> dict[str, Any]:
         if not self.compiled:
