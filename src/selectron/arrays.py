@@ -1,6 +1,7 @@
-"""Names for the kinds of arrays, for annotations."""
+"""Names for kinds of arrays, and for what users pass, for annotations."""
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,3 +11,10 @@ Matrix = NDArray[np.floating[Any]]
 Indices = NDArray[np.integer[Any]]
 Signs = NDArray[np.int8]
 Codes = NDArray[np.signedinteger[Any]]  # labels: signs of two classes, numbers of more
+Flags = NDArray[np.bool_]
+Array: TypeAlias = NDArray[Any]  # of numbers of any type, or of labels
+DType: TypeAlias = np.dtype[Any]  # of rows: float32 or float64
+
+Label: TypeAlias = Hashable  # one label: text, a number, a boolean
+Table: TypeAlias = Any  # what users pass as rows: an array, a sparse matrix, a data frame, lists
+Given: TypeAlias = Any  # what users pass as labels: an array, lists, or an oracle to ask

@@ -16,9 +16,10 @@ from time import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Tensors = dict[str, NDArray[Any]]
+from selectron.arrays import Array, DType
+
+Tensors = dict[str, Array]
 
 LARGEST = 2**53  # of whole numbers: up to here a float is exact
 PART = ".part"  # ends the name of a file that is being written
@@ -176,11 +177,11 @@ class Reader:
     def take(
         self,
         name: str,
-        dtype: np.dtype[Any] | type,
+        dtype: DType | type,
         shape: tuple[int | None, ...],
         low: float = -np.inf,
         high: float = np.inf,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Take an array of this type and shape (None: any length), its numbers within bounds.
 
         Numbers are finite; whole ones lie below 2⁵³ in any case.
@@ -203,7 +204,7 @@ class Reader:
                 raise DamagedFile(f"the array {name!r} has numbers from {least} to {most}")
         return array
 
-    def fill(self, name: str, into: NDArray[Any]) -> None:
+    def fill(self, name: str, into: Array) -> None:
         """Take an array of the type and shape of this one, and write it there.
 
         A number is finite, or as infinite as the one it replaces.

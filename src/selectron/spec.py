@@ -15,6 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import DType
+
 
 @dataclass(frozen=True)
 class Range:
@@ -138,7 +140,8 @@ def rule_from_text(text: str, *roles: "type[Spec]") -> Any:
 
     Examples
     --------
-    >>> from selectron.queries import Margin
+    >>> from selectron.arrays import DType
+    from selectron.queries import Margin
     >>> rule_from_text("margin:b=0.5", QueryRule)
     Margin(b=0.5)
     """
@@ -177,7 +180,7 @@ class Scaling(Spec):
     WRITTEN_OUT: ClassVar[bool] = True  # False: dense rows of which only products can be had
     EXTRA: ClassVar[int] = 0  # how many columns presented rows have beyond their features
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> Any:
+    def begin(self, d: int, dtype: DType) -> Any:
         """Return the state before the first row."""
         raise NotImplementedError  # every scaling has its own
 
@@ -192,11 +195,11 @@ class UpdateRule(Spec):
         """Whether products with a row, and sums of rows, are all it needs."""
         return False
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> Any:
+    def begin(self, d: int, dtype: DType) -> Any:
         """Return the state of two classes before the first label."""
         raise NotImplementedError  # every rule has its own
 
-    def many(self, d: int, dtype: np.dtype[Any], n_classes: int) -> Any:
+    def many(self, d: int, dtype: DType, n_classes: int) -> Any:
         """Begin with more than two classes, a prototype each; most rules have no such form."""
         raise ValueError(
             f"{self.label} is for two classes and there are {n_classes}: choose a rule for more, "

@@ -18,9 +18,8 @@ from typing import Any, ClassVar, Self, TypeVar
 from warnings import warn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Array, Given, Matrix, Table, Vector
 from selectron.classifier.labels import (
     Labels,
     names_of,
@@ -88,7 +87,7 @@ class StreamClassifier:
 
     # --- learning
 
-    def fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
+    def fit(self, X: Table, y: Given, classes: Iterable[Any] | None = None) -> Self:
         """Make one pass over the rows in their order, from scratch.
 
         Parameters
@@ -113,7 +112,7 @@ class StreamClassifier:
         labels = Labels.found_in(given) if found else Labels.named(classes)
         return self._teach(self._begin(rows, labels, n), X, rows, given)
 
-    def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None) -> Self:
+    def partial_fit(self, X: Table, y: Given, classes: Iterable[Any] | None = None) -> Self:
         """Go on with the pass; the first call begins one.
 
         Parameters
@@ -140,7 +139,7 @@ class StreamClassifier:
                 )
             return self._teach(run, X, rows, given)
 
-    def _teach(self, run: AnyRun, X: Any, rows: Rows, y: Any) -> Self:
+    def _teach(self, run: AnyRun, X: Table, rows: Rows, y: Given) -> Self:
         """Learn the rows; a run that is new takes the place of the one before."""
         with run.lock:
             if callable(y):  # labels are being paid for: what is learnt is kept, whatever happens
@@ -156,7 +155,7 @@ class StreamClassifier:
 
     # --- predictions
 
-    def decision_function(self, X: Any) -> Vector:
+    def decision_function(self, X: Table) -> Vector:
         """Return the margin of every row, positive for `classes_[1]`; of more, a score a class.
 
         The largest score is predicted, of equal ones that of the first class.
@@ -164,13 +163,13 @@ class StreamClassifier:
         run = self._started()
         return run.finite_margins(self._read_more(X), exact=True)[0]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Table) -> Array:
         """Return the class of every row; of several labels a row, a matrix of flags."""
         run = self._started()
-        names: NDArray[Any] = run.predict(self._read_more(X))
+        names: Array = run.predict(self._read_more(X))
         return names
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Table, y: Given, sample_weight: Any = None) -> float:
         """Return the share of rows whose class, or all of whose labels, are predicted right."""
         predicted = self.predict(X)
         right = (predicted == self._started().read(y, len(predicted))).reshape(len(predicted), -1)
@@ -178,7 +177,7 @@ class StreamClassifier:
 
     # --- questions and answers apart in time
 
-    def ask(self, X: Any) -> Ask:
+    def ask(self, X: Table) -> Ask:
         """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
 
         Each row is a round: its coin is tossed and the query rule moves on.
@@ -190,7 +189,7 @@ class StreamClassifier:
             self._adopt(run, X)
             return answer
 
-    def tell(self, tickets: Any, labels: Any) -> int:
+    def tell(self, tickets: Any, labels: Given) -> int:
         """Teach answers to questions of `ask`: late, in any order, any subset.
 
         A ticket that was answered or given up is passed over. With an unknown ticket or label
@@ -222,7 +221,7 @@ class StreamClassifier:
 
     # --- one row at a time
 
-    def ask_one(self, x: Any) -> Ask:
+    def ask_one(self, x: Table) -> Ask:
         """Play a round on one row: predict, and say whether its label is worth asking for.
 
         Answer with `tell(ask.tickets, y)` later, or with `learn_one(x, y)` at once.
@@ -234,13 +233,13 @@ class StreamClassifier:
             self._drop_if_empty()
             raise
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: Table) -> Any:
         """Return the class of one row, None before any label. Nothing changes."""
         if x.__class__ is self._row_class:
             return self._predict_row(x)
         return None if self._run is None else self._bind(x).predict(x)
 
-    def learn_one(self, x: Any, y: Any) -> Self:
+    def learn_one(self, x: Table, y: Given) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""
         try:
             if x.__class__ is self._row_class:
@@ -252,7 +251,7 @@ class StreamClassifier:
             raise
         return self
 
-    def _bind(self, x: Any) -> OneRow:
+    def _bind(self, x: Table) -> OneRow:
         """Return the doors for rows of the class of this one; the first row may begin the run."""
         with self._turn():
             if self._run is None:
@@ -270,7 +269,7 @@ class StreamClassifier:
             self._row_class = x.__class__  # last: another thread may look
             return self._one_row
 
-    def _learn_class(self, x: Any, y: Any, look: Any) -> Self:
+    def _learn_class(self, x: Table, y: Given, look: Any) -> Self:
         """Teach a row of a class that its doors do not know yet."""
         run: Any = self._run
         if not run.labels.knows(y):
@@ -359,7 +358,7 @@ class StreamClassifier:
     # --- the run, and what it has learnt
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Array:
         return self._started(AttributeError).labels.classes
 
     @property
@@ -407,7 +406,7 @@ class StreamClassifier:
                     yield
                     return
 
-    def _adopt(self, run: AnyRun, X: Any = None) -> None:
+    def _adopt(self, run: AnyRun, X: Table = None) -> None:
         """Go on with this run; what users can see of the rows is that of its first ones."""
         if self._row_class is not None:
             self._unbind_if_moved(run)
@@ -422,7 +421,7 @@ class StreamClassifier:
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _read_more(self, X: Any) -> Rows:
+    def _read_more(self, X: Table) -> Rows:
         """Read rows; once a run has begun, they must be of its width."""
         run = self._run
         if run is None:
@@ -437,7 +436,7 @@ class StreamClassifier:
             )
         return rows
 
-    def _check_names(self, X: Any) -> None:
+    def _check_names(self, X: Table) -> None:
         if hasattr(X, "columns") or hasattr(self, "feature_names_in_"):
             from sklearn.utils.validation import _check_feature_names  # noqa: PLC0415
 

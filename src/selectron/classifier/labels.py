@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Codes, Vector
+from selectron.arrays import Array, Codes, Given, Label, Vector
 from selectron.loop import UNKNOWN
 
 Flags = NDArray[np.bool_]
@@ -30,7 +30,7 @@ class Labels:
     """
 
     def __init__(
-        self, classes: NDArray[Any] = NO_CLASSES, *, fixed: bool = False, most: int | None = None
+        self, classes: Array = NO_CLASSES, *, fixed: bool = False, most: int | None = None
     ) -> None:
         self.classes = classes
         self.fixed = fixed
@@ -56,7 +56,7 @@ class Labels:
         return cls(given, fixed=True)
 
     @classmethod
-    def found_in(cls, y: NDArray[Any]) -> "Labels":
+    def found_in(cls, y: Array) -> "Labels":
         """Take the classes of an array of labels, and no others later."""
         return cls(found_classes(y), fixed=True)
 
@@ -77,7 +77,7 @@ class Labels:
             )
         return Labels(self.classes, fixed=self.fixed, most=2)
 
-    def codes(self, y: NDArray[Any]) -> Codes:
+    def codes(self, y: Array) -> Codes:
         """Return the number of every label as the loop knows it, or that of an unknown one."""
         if y.dtype == bool and self.classes.tolist() == [False, True]:
             ones = y.view(np.int8)
@@ -95,14 +95,14 @@ class Labels:
         signs[signs == 0] = UNKNOWN
         return signs
 
-    def knows(self, label: Any) -> bool:
+    def knows(self, label: Label) -> bool:
         return isinstance(label, Hashable) and plain(label) in self.codes_by_name
 
-    def code(self, label: Any) -> float:
+    def code(self, label: Label) -> float:
         """Return the number of a class that is known."""
         return self.codes_by_name[plain(label)]
 
-    def joined(self, label: Any) -> "Labels":
+    def joined(self, label: Label) -> "Labels":
         """Return the labels with this one's class among them, or refuse it."""
         label = plain(label)
         check_single(label)
@@ -119,7 +119,7 @@ class Labels:
         classes = as_array([*listed(self.classes), label])
         return Labels(classes, fixed=self.fixed, most=self.most)
 
-    def names(self, sides: Vector) -> NDArray[Any]:
+    def names(self, sides: Vector) -> Array:
         """Return the class of every side: of two the second if it is positive, else that number."""
         if not len(self.classes):
             return np.full(len(sides), None)
@@ -129,7 +129,7 @@ class Labels:
         return self.classes[np.where(sides > 0.0, last, 0)]
 
 
-def read_labels(y: Any, n: int) -> NDArray[Any]:
+def read_labels(y: Given, n: int) -> Array:
     """Return y as a plain column of n labels."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -154,7 +154,7 @@ def read_labels(y: Any, n: int) -> NDArray[Any]:
     return column
 
 
-def found_classes(y: NDArray[Any]) -> NDArray[Any]:
+def found_classes(y: Array) -> Array:
     """Return the sorted classes of an array of labels."""
     if y.dtype == bool and 0 < np.count_nonzero(y) < len(y):
         return np.array([False, True])
@@ -173,7 +173,7 @@ def found_classes(y: NDArray[Any]) -> NDArray[Any]:
     return _sorted(y)
 
 
-def distinct(classes: Iterable[Any]) -> NDArray[Any]:
+def distinct(classes: Iterable[Any]) -> Array:
     names = list(classes)
     for label in names:
         check_single(label)
@@ -186,7 +186,7 @@ def distinct(classes: Iterable[Any]) -> NDArray[Any]:
     return found
 
 
-def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
+def _sorted(labels: Array) -> Array:
     """Return the distinct labels: sorted, or in their order where they cannot be compared."""
     try:
         return np.unique(labels)
@@ -194,7 +194,7 @@ def _sorted(labels: NDArray[Any]) -> NDArray[Any]:
         return as_array(list(dict.fromkeys(labels.tolist())))
 
 
-def as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[Any]:
+def as_array(labels: list[Any], array: Array | None = None) -> Array:
     """Return labels as an array, by default numpy's, in which those that differ still do."""
     array = np.array(labels) if array is None else array
     if array.ndim == 1 and array.dtype.kind == "f" and _rounded(labels, array):
@@ -206,14 +206,14 @@ def as_array(labels: list[Any], array: NDArray[Any] | None = None) -> NDArray[An
     return array
 
 
-def _rounded(labels: list[Any], array: NDArray[Any]) -> bool:
+def _rounded(labels: list[Any], array: Array) -> bool:
     """Tell whether numpy, which makes floats of 2**63 beside 1, has changed whole numbers."""
     large = np.flatnonzero(np.abs(array) >= EXACT)
     whole = any(isinstance(labels[t], int | np.integer) for t in large)
     return whole and bool((array == np.round(array)).all() and np.isfinite(array).all())
 
 
-def _exact(labels: list[Any]) -> NDArray[Any]:
+def _exact(labels: list[Any]) -> Array:
     """Return whole numbers as they are: unsigned ones of 64 bits, or Python's own."""
     own = [plain(label) for label in labels]
     if all(isinstance(label, int) and 0 <= label < 2**64 for label in own):
@@ -221,34 +221,35 @@ def _exact(labels: list[Any]) -> NDArray[Any]:
     return _objects(own)
 
 
-def _objects(labels: list[Any]) -> NDArray[Any]:
+def _objects(labels: list[Any]) -> Array:
     array = np.empty(len(labels), object)
     for k, label in enumerate(labels):
         array[k] = label
     return array
 
 
-def check_single(label: Any) -> None:
+def check_single(label: Label) -> None:
     if isinstance(label, tuple) or not isinstance(label, Hashable):
         raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
 
 
-def plain(label: Any) -> Any:
+def plain(label: Label) -> Any:
     """Return a label as Python's own value; a moment in time would become a number by that."""
-    own = isinstance(label, np.generic) and label.dtype.kind not in TIMES
-    return label.item() if own else label
+    if isinstance(label, np.generic) and label.dtype.kind not in TIMES:
+        return label.item()
+    return label
 
 
-def listed(classes: NDArray[Any]) -> list[Any]:
+def listed(classes: Array) -> list[Any]:
     return list(classes) if classes.dtype.kind in TIMES else classes.tolist()
 
 
-def some(classes: NDArray[Any]) -> str:
+def some(classes: Array) -> str:
     shown = ", ".join(repr(plain(label)) for label in classes[:4])
     return shown + (", ..." if len(classes) > 4 else "")
 
 
-def several_a_row(y: Any) -> bool:
+def several_a_row(y: Given) -> bool:
     """Tell whether y has a set of labels for every row; a column of one label each has not."""
     if callable(y) or y is None or isinstance(y, str):
         return False
@@ -261,7 +262,7 @@ def several_a_row(y: Any) -> bool:
     return sets and any(len(labels) != 1 for labels in listed)
 
 
-def names_of(y: Any, classes: Iterable[Any] | None) -> Labels:
+def names_of(y: Given, classes: Iterable[Any] | None) -> Labels:
     """Return the labels that there are: those given, columns, or those found."""
     if classes is not None:
         return Labels.named(classes)
@@ -270,7 +271,7 @@ def names_of(y: Any, classes: Iterable[Any] | None) -> Labels:
     return Labels.named(sorted({plain(label) for labels in y for label in labels}))
 
 
-def read_sets(y: Any, n: int, names: Labels) -> Flags:
+def read_sets(y: Given, n: int, names: Labels) -> Flags:
     """Return y as flags, a row for each of the n rows and a column a label."""
     if hasattr(y, "shape") and len(y.shape) == 2:
         flags: Flags = _matrix(y).astype(bool)
@@ -285,7 +286,7 @@ def read_sets(y: Any, n: int, names: Labels) -> Flags:
     return np.array([_flags(labels, names) for labels in rows], bool)
 
 
-def _flags(labels: Any, names: Labels) -> Flags:
+def _flags(labels: Given, names: Labels) -> Flags:
     """Return the labels of one row as flags; they come as flags already, or as a set."""
     known = listed(names.classes)
     if not isinstance(labels, SETS):
@@ -304,16 +305,16 @@ def _flags(labels: Any, names: Labels) -> Flags:
     return np.isin(np.arange(len(known)), [known.index(plain(label)) for label in labels])
 
 
-def _matrix(y: Any) -> NDArray[Any]:
+def _matrix(y: Given) -> Array:
     return np.asarray(y.toarray() if hasattr(y, "toarray") else y)
 
 
-def _is_indicator(y: Any) -> bool:
+def _is_indicator(y: Given) -> bool:
     matrix = _matrix(y)
     return matrix.dtype.kind in "biuf" and bool(np.isin(matrix, (0, 1)).all())
 
 
-def paired(tickets: Any, labels: Any) -> list[tuple[Any, Any]]:
+def paired(tickets: Any, labels: Given) -> list[tuple[Any, Any]]:
     """Return each ticket of a call of `tell` with its label, or say what to pass instead."""
     if isinstance(tickets, tuple) and hasattr(tickets, "tickets"):
         which = "[ask.asked]" if np.ndim(tickets.tickets) else ""

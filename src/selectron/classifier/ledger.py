@@ -9,9 +9,8 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Codes, Matrix, Vector
+from selectron.arrays import Array, Codes, Matrix, Vector
 from selectron.estimate import Estimate, Evidence, Goal, Recent
 from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
@@ -138,7 +137,7 @@ class Ledger:
         if self.met_at is None:
             self.recent.reach(rounds, outside=self.outside)
 
-    def _add(self, rounds: NDArray[Any], odds: Vector, told: Matrix, codes: Any) -> None:
+    def _add(self, rounds: Array, odds: Vector, told: Matrix, codes: Any) -> None:
         predicted, labels = np.where(told[:, 0] > 0.0, 1, -1), np.asarray(codes, np.int64)
         if told.shape[1] >= MANY:  # of many classes only right and wrong are told apart
             self.many = True
@@ -152,7 +151,7 @@ class Ledger:
         if self.goal.met(self.estimate(LEVEL, late=True)):
             self.met_at = self.rounds
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, Array]:
         """Return all there is, as plain arrays."""
         waiting = np.array(list(self.pending), np.int64), np.array(list(self.pending.values()))
         state = {
@@ -188,7 +187,7 @@ class Ledger:
             )
         self.restore(state)
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> Self:
+    def restore(self, state: dict[str, Array]) -> Self:
         """Go on exactly where `state` was taken."""
         parts: dict[str, dict[str, Any]] = {"whole": {}, "recent": {}}
         for name, value in state.items():

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Codes, Matrix, Vector
+from selectron.arrays import Array, Codes, DType, Matrix, Vector
 from selectron.compiler.states import Snapshot, States, carried, pack
 from selectron.compiler.verbs import Verb
 from selectron.files import Reader, Tensors
@@ -39,7 +38,7 @@ class Machine(Protocol):
 
     rules: Rules
     d: int
-    dtype: np.dtype[Any]
+    dtype: DType
     seed: int
     n_classes: int
     states: States[Learner]
@@ -60,7 +59,7 @@ class Machine(Protocol):
     def scores(self, rows: Rows) -> Matrix:
         """Return what each of many classes scores on every row; NaN if it cannot be read."""
 
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[Array]:
         """List the arrays that outlast a call, in the order of a file."""
 
     def describe(self) -> dict[str, Any]:
@@ -90,7 +89,7 @@ class Setting(NamedTuple):
 
     rules: Rules
     d: int
-    dtype: np.dtype[Any]
+    dtype: DType
     seed: int
     n_classes: int
 
@@ -124,9 +123,7 @@ class LinearMachine:
 
     reads_ahead = False
 
-    def __init__(
-        self, rules: Rules, d: int, dtype: np.dtype[Any], seed: int, n_classes: int = 2
-    ) -> None:
+    def __init__(self, rules: Rules, d: int, dtype: DType, seed: int, n_classes: int = 2) -> None:
         self.rules, self.d, self.dtype = rules, d, dtype
         self.seed, self.n_classes = seed, n_classes
         scaling, update, query = rules
@@ -138,7 +135,7 @@ class LinearMachine:
         )
         self.states = States(learner)
 
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[Array]:
         return self.states.arrays
 
     def describe(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.arrays import Codes, Indices, Vector
+from selectron.arrays import Codes, DType, Indices, Vector
 from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
 from selectron.numeric.rows import Csr, Dense, Rows, part, row_columns, row_values
@@ -81,7 +81,7 @@ class Memory:
         }
 
     @classmethod
-    def read(cls, reader: Reader, d: int, dtype: np.dtype[Any]) -> "Memory":
+    def read(cls, reader: Reader, d: int, dtype: DType) -> "Memory":
         """Take what `tensors` gave from a file."""
         memory = cls()
         if "memory.signs" not in reader.tensors:
@@ -109,9 +109,7 @@ class Memory:
         return Memory(self.rows.copy(), self.n_numbers)
 
 
-def read_row(
-    reader: Reader, place: str, d: int, dtype: np.dtype[Any]
-) -> tuple[Vector, Indices | None]:
+def read_row(reader: Reader, place: str, d: int, dtype: DType) -> tuple[Vector, Indices | None]:
     """Take one row of a file: d numbers, or fewer with their columns."""
     values = reader.take(f"{place}values", dtype, (None,))
     indices = None

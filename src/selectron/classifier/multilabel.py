@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.arrays import Matrix
+from selectron.arrays import Given, Matrix
 from selectron.classifier.labels import Flags, Labels, read_sets
 from selectron.classifier.machine import Machine, tell_query
 from selectron.classifier.memory import Memory
@@ -67,7 +67,7 @@ class MultilabelRun:
     def n_updates(self) -> int:
         return sum(run.n_updates for run in self.runs)
 
-    def teach(self, rows: Rows, y: Any) -> None:
+    def teach(self, rows: Rows, y: Given) -> None:
         """Pass over rows with their labels, or with an oracle to ask."""
         self.vet(rows)
         if callable(y):
@@ -127,7 +127,7 @@ class MultilabelRun:
             tell_query(machine, expire, len(still))
         return len(still)
 
-    def learn_new(self, rows: Rows, labels: Any) -> None:
+    def learn_new(self, rows: Rows, labels: Given) -> None:
         """Teach one row that nobody asked about."""
         self.vet(rows)
         flags = read_sets([labels], 1, self.labels)[0]
@@ -148,7 +148,7 @@ class MultilabelRun:
         """Return the flags of one row."""
         return self.predict(row)[0]
 
-    def read(self, y: Any, n: int) -> Any:
+    def read(self, y: Given, n: int) -> Any:
         """Return y as flags."""
         return read_sets(y, n, self.labels)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Given, Table
 from selectron.classifier.labels import read_labels
 from selectron.classifier.rows import Form, RowReader
 from selectron.classifier.run import PASSED, Ask, Run
@@ -39,22 +40,22 @@ class OneRow(NamedTuple):
     learn: Callable[[Any, Any], Any]
 
 
-def batch_of_one(run: Any, like: Any) -> OneRow:
+def batch_of_one(run: Any, like: Table) -> OneRow:
     """Return the doors for one row as a batch of one: with a kernel, or several labels a row."""
     machine = run.machine
     reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
 
-    def predict(x: Any) -> Any:
+    def predict(x: Table) -> Any:
         return run.name_one(reader.table(x))
 
-    def ask(x: Any) -> Ask:
+    def ask(x: Table) -> Ask:
         with run.lock:
             label, margin, odds, asked, ticket = (part[0] for part in run.ask(reader.table(x)))
             run.tickets.just_asked = int(ticket) if asked else None
         margin = margin if np.ndim(margin) else float(margin)
         return Ask(label, margin, float(odds), bool(asked), int(ticket))
 
-    def learn(x: Any, y: Any) -> None:
+    def learn(x: Table, y: Given) -> None:
         with run.lock:
             rows = reader.table(x)
             if run.arrived:  # an oracle failed when it was asked for the label of this row
@@ -72,7 +73,7 @@ def batch_of_one(run: Any, like: Any) -> OneRow:
 class Thin:
     """One machine, one form of rows, and the handle by which the loops find the learner."""
 
-    def __init__(self, run: Run, like: Any) -> None:
+    def __init__(self, run: Run, like: Table) -> None:
         machine = run.machine
         self.run, self.machine, self.labels = run, machine, run.labels
         self.reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
@@ -86,7 +87,7 @@ class Thin:
         """
         reader, handle = self.reader, self.handle
 
-        def hand_over(x: Any, *rest: Any) -> Any:
+        def hand_over(x: Table, *rest: Any) -> Any:
             row = reader.read(x)
             margin = loop(handle, *row, *rest)
             if margin != margin:
@@ -96,7 +97,7 @@ class Thin:
         return hand_over
 
 
-def thin_row(run: Run, like: Any, estimator: Any) -> OneRow:
+def thin_row(run: Run, like: Table, estimator: Any) -> OneRow:
     """Bind the loops for one row to the learner, for rows of the class of this one.
 
     A loop is compiled when it is first called: who only learns does not wait for the others.
@@ -122,7 +123,7 @@ def _predictor(thin: Thin) -> Callable[[Any], Any]:
     loop = first
     side_of = thin.convert(lambda *row: loop(*row))
 
-    def predict(x: Any) -> Any:
+    def predict(x: Table) -> Any:
         if dense:
             side = loop(handle, x, None, None)
         elif csr and x._shape == whole:
@@ -155,7 +156,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
     loop = first
     teach = thin.convert(lambda *row: loop(*row))
 
-    def learn(x: Any, y: Any) -> Any:
+    def learn(x: Table, y: Given) -> Any:
         acquire()
         try:
             try:
@@ -212,7 +213,7 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
     loop = first
     play = thin.convert(lambda *row: loop(*row))
 
-    def ask(x: Any) -> Ask:
+    def ask(x: Table) -> Ask:
         acquire()
         try:
             if run.labels is not labels:  # a class has joined in another thread

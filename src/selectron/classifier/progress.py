@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from selectron.arrays import Codes
+from selectron.arrays import Codes, Given, Table
 from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.rows import Stop, read_rows
@@ -19,8 +19,8 @@ Tick = Callable[[int], Any]
 
 def watched_fit(
     learner: StreamClassifier,
-    X: Any,
-    y: Any,
+    X: Table,
+    y: Given,
     after_update: AfterUpdate | None = None,
     tick: Tick | None = None,
     details: int = 0,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Indices, Vector
+from selectron.arrays import DType, Indices, Table, Vector
 from selectron.compiler.raw_arrays import array_layout
 from selectron.loop import NOT_FINITE, UNSOUND, DenseLayout, SparseLayout
 from selectron.numeric.rows import (
@@ -36,7 +36,7 @@ COLUMN = np.dtype(np.int32)  # of the columns and pointers of a usual sparse row
 NUMBERS = "fiub"  # NumPy's kinds of arrays that are features: no text, no dates, no complex numbers
 
 
-def read_rows(X: Any, dtype: np.dtype[Any] | None = None, owner: str = "X") -> Rows:
+def read_rows(X: Table, dtype: DType | None = None, owner: str = "X") -> Rows:
     """Return X as rows of this type of float, or of its own where none is given; read-only."""
     if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0):
         if _is_sparse(X):
@@ -52,19 +52,19 @@ def unit_length(rows: Rows) -> bool:
     return bool(np.allclose(squares, 1.0, rtol=0.0, atol=1e-6))
 
 
-def feature_names(X: Any) -> Any:
+def feature_names(X: Table) -> Any:
     """Return the column names of a data frame, None if they are not all text."""
     from sklearn.utils.validation import _get_feature_names  # noqa: PLC0415 - costs seconds
 
     return _get_feature_names(X)
 
 
-def _is_sparse(X: Any) -> bool:
+def _is_sparse(X: Table) -> bool:
     sparse = sys.modules.get("scipy.sparse")  # X cannot be sparse if nobody imported it
     return sparse is not None and bool(sparse.issparse(X))
 
 
-def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
+def _read_sparse(X: Table, dtype: DType | None, owner: str) -> Csr:
     check_pointers(X)
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0 or X.dtype.kind not in NUMBERS:
         X = _validated(X, owner)
@@ -81,7 +81,7 @@ def _read_sparse(X: Any, dtype: np.dtype[Any] | None, owner: str) -> Csr:
     return _as_csr(X, dtype or (X.dtype if X.dtype in FLOATS else np.dtype(np.float64)))
 
 
-def _as_csr(X: Any, dtype: Any) -> Csr:
+def _as_csr(X: Table, dtype: Any) -> Csr:
     values = np.ascontiguousarray(X.data, dtype)
     starts = np.ascontiguousarray(X.indptr, np.int64)
     csr: Csr = sealed(Csr(values, _columns(X.indices), starts, int(X.shape[1])))
@@ -96,14 +96,14 @@ def _columns(indices: Any) -> Indices:
     return np.where(beyond, BEYOND, indices).astype(np.uint32)
 
 
-def refuse_masked(X: Any) -> None:
+def refuse_masked(X: Table) -> None:
     if np.ma.is_masked(X):
         raise ValueError(
             "X has masked entries: fill them in with X.filled(...), or drop their rows"
         )
 
 
-def _validated(X: Any, owner: str) -> Any:
+def _validated(X: Table, owner: str) -> Any:
     from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
 
     refuse_masked(X)
@@ -124,7 +124,7 @@ class Stop(NamedTuple):
     status: int
 
 
-def vet(rows: Rows, update: str, dtype: np.dtype[Any]) -> None:
+def vet(rows: Rows, update: str, dtype: DType) -> None:
     """Refuse rows that cannot be learnt before a single label is paid for."""
     if outside(rows) is not None:
         raise refusal(rows, Stop(0, UNSOUND), update, dtype)
@@ -156,7 +156,7 @@ def tame(rows: Rows) -> bool:
     return bool((np.abs(values) < TAME[values.dtype]).all())
 
 
-def refusal(rows: Rows, stop: Stop, update: str, dtype: np.dtype[Any]) -> ValueError:
+def refusal(rows: Rows, stop: Stop, update: str, dtype: DType) -> ValueError:
     """Say what is wrong with the row at which a pass stopped."""
     position = stop.position
     values = row_values(part(rows, position, position + 1))
@@ -194,11 +194,11 @@ class RowReader(NamedTuple):
 
     form: Form
     d: int
-    dtype: np.dtype[Any]
+    dtype: DType
     update: str  # the name of the update rule, for messages
 
     @classmethod
-    def like(cls, x: Any, d: int, dtype: np.dtype[Any], update: str) -> "RowReader":
+    def like(cls, x: Table, d: int, dtype: DType, update: str) -> "RowReader":
         """Return the reader of rows that come as this one does."""
         form = Form.DENSE
         if hasattr(x, "tocsr"):
@@ -212,7 +212,7 @@ class RowReader(NamedTuple):
             return DenseLayout(self.d, numbers)
         return SparseLayout(self.d, numbers, array_layout(COLUMN), array_layout(COLUMN))
 
-    def read(self, x: Any) -> tuple[Vector, Any, Any]:
+    def read(self, x: Table) -> tuple[Vector, Any, Any]:
         """Return numbers, columns and pointers of a row, as the kernels want them."""
         if self.form is Form.DENSE:
             return _dense(x, self.d, self.dtype), None, None
@@ -225,12 +225,12 @@ class RowReader(NamedTuple):
         starts = np.array([0, len(columns)], COLUMN)
         return in_order(values, self.dtype), in_order(columns, COLUMN), starts
 
-    def kept(self, x: Any) -> tuple[Vector, Indices | None]:
+    def kept(self, x: Table) -> tuple[Vector, Indices | None]:
         """Return a copy of the numbers, and the columns of a sparse row."""
         values, columns, _ = self.read(x)
         return np.array(values), None if columns is None else columns.astype(np.uint32)
 
-    def table(self, x: Any) -> Rows:
+    def table(self, x: Table) -> Rows:
         """Return the row as a table of one."""
         values, columns, _ = self.read(x)
         if not np.isfinite(values).all():
@@ -251,7 +251,7 @@ class RowReader(NamedTuple):
         )
 
 
-def _dense(x: Any, d: int, dtype: np.dtype[Any]) -> Vector:
+def _dense(x: Table, d: int, dtype: DType) -> Vector:
     row: Vector = in_order(x, dtype)
     if row.shape == (1, d):
         row = row[0]
@@ -260,7 +260,7 @@ def _dense(x: Any, d: int, dtype: np.dtype[Any]) -> Vector:
     return row
 
 
-def in_order(x: Any, dtype: np.dtype[Any]) -> Any:
+def in_order(x: Table, dtype: DType) -> Any:
     """Return numbers as an array that is no subclass, contiguous and aligned."""
     if isinstance(x, np.ma.MaskedArray):
         refuse_masked(x)
@@ -271,7 +271,7 @@ def in_order(x: Any, dtype: np.dtype[Any]) -> Any:
     return array if array.flags.aligned else array.copy()
 
 
-def _sparse(x: Any, d: int) -> tuple[Vector, Indices]:
+def _sparse(x: Table, d: int) -> tuple[Vector, Indices]:
     if x.shape[-1] != d or (len(x.shape) == 2 and x.shape[0] != 1):
         raise ValueError(f"a row of {d} features is expected, got shape {x.shape}")
     check_pointers(x)
@@ -283,7 +283,7 @@ def _sparse(x: Any, d: int) -> tuple[Vector, Indices]:
     return x.data[:end], x.indices[:end]
 
 
-def as_table(x: Any) -> Any:
+def as_table(x: Table) -> Any:
     """Return a row as a table of one row."""
     row: Any = x if hasattr(x, "tocsr") else np.asarray(x)
     if row.ndim == 0 or (row.ndim > 1 and row.shape[0] != 1):

@@ -14,9 +14,8 @@ from time import sleep
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Codes, Matrix, Vector
+from selectron.arrays import Array, Codes, Given, Label, Matrix, Vector
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.machine import CHUNK, Machine, tell_query, widened
@@ -54,7 +53,7 @@ class Ask(NamedTuple):
     questions, -1 where none is asked.
     """
 
-    labels: Any
+    labels: Given
     margins: Any
     probabilities: Any
     asked: Any
@@ -67,7 +66,7 @@ class Counts(NamedTuple):
     rounds: int
     n_asked: int
     arrived: bool
-    entries: dict[str, NDArray[Any]] | None
+    entries: dict[str, Array] | None
 
 
 class Checkpoint(NamedTuple):
@@ -219,7 +218,7 @@ class Run:
 
     # --- passes over labelled rows
 
-    def teach(self, rows: Rows, y: Any, log: Log = NOTHING_KEPT) -> None:
+    def teach(self, rows: Rows, y: Given, log: Log = NOTHING_KEPT) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
         before = self.rounds
         try:
@@ -236,7 +235,7 @@ class Run:
             if self.rounds != before:
                 self.tickets.just_asked = None
 
-    def _learn_given(self, rows: Rows, y: NDArray[Any], log: Log) -> None:
+    def _learn_given(self, rows: Rows, y: Array, log: Log) -> None:
         """Learn a batch of given labels, whole or not; new classes join where they are asked."""
         codes = self.labels.codes(y)
         remembers = self.remembers
@@ -357,7 +356,7 @@ class Run:
                 self.back_to(before)
             raise
 
-    def _learn_answer(self, ticket: int, label: Any) -> bool:
+    def _learn_answer(self, ticket: int, label: Label) -> bool:
         if ticket not in self.tickets.waiting:
             return False
         anew, machine = self.begins_anew(label), self.machine
@@ -393,7 +392,7 @@ class Run:
             status = self.machine.lesson(rows, codes, told, fresh=fresh)
         self.check(rows, Stop(0, status))
 
-    def learn_new(self, rows: Rows, label: Any) -> None:
+    def learn_new(self, rows: Rows, label: Label) -> None:
         """Learn the label of a row that nobody asked for; it counts as a round and as asked."""
         new = not self.labels.knows(label)  # a row that is refused must not leave its class behind
         if new and not np.isfinite(self.judge(rows, exact=True)[0]).all():
@@ -454,7 +453,7 @@ class Run:
             margins[t] = 0.0  # a row without a direction is on neither side
         return margins, labels
 
-    def predict(self, rows: Rows) -> NDArray[Any]:
+    def predict(self, rows: Rows) -> Array:
         """Return the class of every row."""
         margins, labels = self.finite_margins(rows, exact=False)
         if not len(labels.classes):
@@ -477,18 +476,18 @@ class Run:
         margins, labels = self.judge(row, exact=False)
         return labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)[0]
 
-    def read(self, y: Any, n: int) -> NDArray[Any]:
+    def read(self, y: Given, n: int) -> Array:
         """Return y as a plain column of n labels."""
         return read_labels(y, n)
 
     # --- classes that join
 
-    def begins_anew(self, label: Any) -> bool:
+    def begins_anew(self, label: Label) -> bool:
         """Tell whether this label is of a third class, for which another query rule takes over."""
         third = len(self.labels.classes) == 2 and not self.labels.knows(label)
         return third and self.wishes.query is None
 
-    def admit(self, label: Any) -> float:
+    def admit(self, label: Label) -> float:
         """Return the number of a label; a class that is new joins, the machine with it."""
         labels = self.labels.joined(label)
         if labels is not self.labels:
@@ -498,7 +497,7 @@ class Run:
             self._name(labels)
         return labels.code(label)
 
-    def _admit_asked(self, label: Any) -> float:
+    def _admit_asked(self, label: Label) -> float:
         """Return the number of a label that was asked and paid for, whatever the odds are now."""
         machine = self.machine
         code = self.admit(label)

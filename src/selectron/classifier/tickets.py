@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Indices, Vector
+from selectron.arrays import Array, Indices, Vector
 from selectron.numeric.rows import Rows, one_row, part, row_columns, row_values
 
 # An answer is overdue after four times the usual wait, 200 rounds at least; 1,000 before the first.
@@ -53,7 +53,7 @@ class Tickets:
         return replace(self, waiting=self.waiting.copy())
 
     def issue(
-        self, rows: Rows, told: NDArray[Any], asked: NDArray[np.bool_], first_round: int
+        self, rows: Rows, told: Array, asked: NDArray[np.bool_], first_round: int
     ) -> NDArray[np.int64]:
         """Number the questions of a batch, all or none; -1 for the rows that were not asked."""
         tickets, first = np.full(len(asked), -1, np.int64), self.n_asked

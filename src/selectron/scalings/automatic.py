@@ -1,11 +1,11 @@
 """The first rows tell, without a label, whether they are images or a table."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import DType, Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.rows import WIDEST_KEPT, DenseRow, Row, write_out
 from selectron.protocol import (
@@ -61,7 +61,7 @@ class Automatic(Scaling):
     EXTRA: ClassVar = 1
     RANGES: ClassVar = {"warmup": Range(1, 2**31)}
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> "AutomaticState":
+    def begin(self, d: int, dtype: DType) -> "AutomaticState":
         centred = Centred(warmup=self.warmup).begin(d, dtype)
         winsorised = Winsorised(warmup=self.warmup).begin(d, dtype)
         early = np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_KEPT else 0, d))

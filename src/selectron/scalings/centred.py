@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Vector
+from selectron.arrays import DType, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
@@ -44,7 +44,7 @@ class Centred(Scaling):
     EXTRA: ClassVar = 1
     RANGES: ClassVar = {"bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> "CentredState":
+    def begin(self, d: int, dtype: DType) -> "CentredState":
         return CentredState(np.zeros(d), np.zeros(d + 1), float(self.bias), int(self.warmup))
 
 

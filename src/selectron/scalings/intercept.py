@@ -1,11 +1,11 @@
 """Rows as they come, or with a constant feature. These scalings keep no statistics."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Indices, Vector
+from selectron.arrays import DType, Indices, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import DenseRow, Row, SparseRow
 from selectron.protocol import Presented, ScalingState, absorb, has_statistics, present, ready
@@ -24,7 +24,7 @@ class Raw(Scaling):
     [3.0, 4.0]
     """
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> "RawState":
+    def begin(self, d: int, dtype: DType) -> "RawState":
         return RawState(True)
 
 
@@ -51,7 +51,7 @@ class Intercept(Scaling):
 
     EXTRA: ClassVar = 1
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> "InterceptState":
+    def begin(self, d: int, dtype: DType) -> "InterceptState":
         return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.uint32), d)
 
 

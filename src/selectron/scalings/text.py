@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Indices, Vector
+from selectron.arrays import DType, Indices, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import logarithm, sqrt
 from selectron.numeric.rows import DenseRow, Row, ShiftedRow, SparseRow
@@ -52,7 +52,7 @@ class Text(Scaling):
     EXTRA: ClassVar = 1
     RANGES: ClassVar = {"bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> "TextState":
+    def begin(self, d: int, dtype: DType) -> "TextState":
         columns = np.zeros(0, np.uint32) if d >= 2**32 else np.arange(d, dtype=np.uint32)
         arrays = np.zeros(d), np.zeros(d), np.zeros(d), columns
         return TextState(*arrays, float(self.bias), int(self.warmup))

@@ -1,11 +1,11 @@
 """Tables of any scale: running means and spreads that outliers cannot move far."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Vector
+from selectron.arrays import DType, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, write_out
@@ -51,7 +51,7 @@ class Winsorised(Scaling):
     EXTRA: ClassVar = 1
     RANGES: ClassVar = {"clip": POSITIVE, "bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
 
-    def begin(self, d: int, dtype: np.dtype[Any]) -> "WinsorisedState":
+    def begin(self, d: int, dtype: DType) -> "WinsorisedState":
         arrays = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d + 1)
         return WinsorisedState(*arrays, float(self.clip), float(self.bias), int(self.warmup))
 
