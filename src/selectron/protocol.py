@@ -188,6 +188,15 @@ def recall(forecast: AnyForecast, told: Vector) -> AnyForecast:
 
 
 @Verb
+def relabel(update: State, x: Presented, before: float, after: float) -> State:
+    """Replace a label that was taught by another one. The body is never compiled.
+
+    Only a hypothesis that is a sum over all labels can do so: rules that learn from mistakes have
+    gone another way since. Their specs are not `CORRECTABLE`.
+    """
+
+
+@Verb
 def flaw(state: State) -> str:
     """Say what cannot be about a state that was read from a file; nothing if all is well.
 

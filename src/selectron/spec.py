@@ -189,6 +189,7 @@ class UpdateRule(Spec):
     """How a label changes the hypothesis."""
 
     UNIT_ROWS: ClassVar[bool] = False  # True: rows of other lengths are scaled
+    CORRECTABLE: ClassVar[bool] = False  # True: a label can be replaced later (`relabel`)
 
     @property
     def by_products(self) -> bool:
@@ -210,6 +211,7 @@ class UpdateRule(Spec):
 class QueryRule(Spec):
     """Whether to ask for a label."""
 
+    LEARNS: ClassVar[bool] = True  # False: answers change nothing, only odds are tossed
     explore: float = 0.0  # the least odds of a question while it may ask at all
 
     def many(self, d: int, n_classes: int) -> Any:

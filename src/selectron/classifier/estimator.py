@@ -14,7 +14,7 @@ from functools import cache
 from inspect import signature
 from pathlib import Path
 from threading import RLock
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 from warnings import warn
 
 import numpy as np
@@ -37,7 +37,9 @@ from selectron.classifier.rows import as_table, feature_names, read_rows, unit_l
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.store import read, save
+from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
+from selectron.estimate.evidence import WORST
 from selectron.files import DamagedFile
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.machine import KernelMachine
@@ -189,26 +191,48 @@ class StreamClassifier:
             self._adopt(run, X)
             return answer
 
-    def tell(self, tickets: Any, labels: Given) -> int:
+    def tell(
+        self, tickets: Given, labels: Given, *, correct: bool = False, refund: bool = False
+    ) -> int:
         """Teach answers to questions of `ask`: late, in any order, any subset.
 
         A ticket that was answered or given up is passed over. With an unknown ticket or label
         among them, none of the answers is learnt.
 
+        Parameters
+        ----------
+        tickets : int or list of int
+        labels : label or list of labels
+            None is an answer too: nobody knows. Its question is closed, as by `forget`.
+        correct : bool
+            Replace answers that were told before. That takes a hypothesis that is a sum over all
+            labels (`Ridge`), rows as they are, and a query rule that does not learn; with other
+            rules it is refused, and the reason named. Reaches back to the latest answers since the
+            learner was made or loaded, 2²⁰ numbers of rows in all.
+        refund : bool
+            Give the price of answers that nobody knows back to a `Budget`.
+
         Returns
         -------
         int
-            How many of the answers were new.
+            How many of the questions were closed, or of the answers replaced.
         """
         run = self._started()
         with run.lock:
-            learnt = run.tell(paired(tickets, labels))
+            answers = paired(tickets, labels)
+            learnt = run.correct(answers) if correct else run.tell(answers, refund=refund)
             if self._row_class is not None:
                 self._unbind_if_moved(run)
         return learnt
 
-    def forget(self, tickets: Any) -> int:
-        """Give up questions that will never be answered.
+    def forget(self, tickets: Given = (), *, older_than: int | None = None) -> int:
+        """Give up questions that will never be answered; a `Budget` gets their price back.
+
+        Parameters
+        ----------
+        tickets : int or list of int
+        older_than : int, optional
+            Give up all questions that have waited for more rounds than this.
 
         Returns
         -------
@@ -217,7 +241,15 @@ class StreamClassifier:
         """
         run = self._started()
         with run.lock:
-            return run.forget(np.atleast_1d(tickets))
+            old = [] if older_than is None else run.tickets.asked_before(run.rounds - older_than)
+            return run.forget([*np.atleast_1d(tickets).tolist(), *old])
+
+    @property
+    def waiting(self) -> list[Waiting]:
+        """The questions that wait for an answer, the oldest first."""
+        run = self._started(AttributeError)
+        with run.lock:
+            return run.waiting()
 
     # --- one row at a time
 
@@ -305,7 +337,9 @@ class StreamClassifier:
 
     # --- how good it is
 
-    def estimate(self, level: float = 0.95, window: int | str | None = None) -> Estimate:
+    def estimate(
+        self, level: float = 0.95, window: int | str | None = None, *, missing: str = WORST
+    ) -> Estimate:
         """Estimate the error of the stream so far, or of late, without any test set.
 
         Parameters
@@ -315,6 +349,9 @@ class StreamClassifier:
         window : int or "half", optional
             None is the stream so far. A number of rounds is the one the learner was made with;
             "half" is the later half of the stream where it was made without.
+        missing : "worst" or "at random"
+            What questions that were given up would have been answered: anything, or whether they
+            were given up does not depend on whether the prediction was right.
 
         Returns
         -------
@@ -334,17 +371,30 @@ class StreamClassifier:
         error 0.4 % (0.2 to 2.1 %, 95 % at all times), 638 labels of 6,000 rounds
         """
         with self._started().lock:
-            return self._quality().estimate(level, window)
+            return self._quality().estimate(level, window, missing)
 
     def outlook(self, labels: int = 100, level: float = 0.95) -> Outlook:
         """Tell what the next labels are expected to bring, if all goes on as it went of late."""
         with self._started().lock:
             return self._quality().outlook(labels, level)
 
-    def readout(self) -> str:
-        """Say in a few lines how good it is, what is still to be known, and why it asks or not."""
+    @overload
+    def readout(self, *, as_dict: Literal[False] = False) -> str: ...
+    @overload
+    def readout(self, *, as_dict: Literal[True]) -> dict[str, object]: ...
+    def readout(self, *, as_dict: bool = False) -> str | dict[str, object]:
+        """Say in a few lines how good it is, what is still to be known, and why it asks or not.
+
+        As a dictionary it has the same by name, ready for JSON.
+        """
         with self._started().lock:
-            return self._quality().readout()
+            if not as_dict:
+                return self._quality().in_lines()
+            told = self._quality().readout()
+        return {
+            name: value.to_dict() if isinstance(value, Estimate | Outlook) else value
+            for name, value in told.items()
+        }
 
     @property
     def stopped_at_(self) -> int | None:

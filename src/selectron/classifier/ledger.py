@@ -5,6 +5,7 @@ a round outside: its label was not drawn.
 """
 
 from dataclasses import replace
+from logging import getLogger
 from numbers import Real
 from typing import Any, Self
 
@@ -12,12 +13,14 @@ import numpy as np
 
 from selectron.arrays import Array, Codes, Matrix, Vector
 from selectron.estimate import Estimate, Evidence, Goal, Recent
+from selectron.estimate.evidence import WORST
 from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
 from selectron.protocol import MANY, TWO
 from selectron.queries.floor import with_floor
 from selectron.spec import Rules
 
+LOGGER = getLogger(__name__)
 STRETCH = 4096  # rounds whose log is held in memory at once
 LOOK = 64  # rounds between two looks at the goal
 NO_CLASS = -1.0
@@ -119,10 +122,11 @@ class Ledger:
         for evidence in (self.whole, self.recent):
             evidence.forget([round_], [odds])
 
-    def estimate(self, level: float, *, late: bool) -> Estimate:
+    def estimate(self, level: float, *, late: bool, missing: str = WORST) -> Estimate:
         evidence = self.recent if late else self.whole
         waiting = list(self.pending), list(self.pending.values())
-        known = evidence.estimate(level, pending=waiting if self.pending else 0)
+        pending = waiting if self.pending else 0
+        known = evidence.estimate(level, pending=pending, missing=missing)
         return replace(known, _judge=None) if self.many else known
 
     def waiting_of_late(self) -> tuple[list[int], list[float]]:
@@ -150,6 +154,7 @@ class Ledger:
             return
         if self.goal.met(self.estimate(LEVEL, late=True)):
             self.met_at = self.rounds
+            LOGGER.info("goal %s met at round %d", self.goal, self.rounds)
 
     def state(self) -> dict[str, Array]:
         """Return all there is, as plain arrays."""

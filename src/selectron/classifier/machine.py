@@ -13,7 +13,6 @@ import numpy as np
 
 from selectron.arrays import Array, Codes, DType, Matrix, Vector
 from selectron.compiler.states import Snapshot, States, carried, pack
-from selectron.compiler.verbs import Verb
 from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
@@ -28,6 +27,7 @@ from selectron.loop import (
     run_scores,
 )
 from selectron.numeric.rows import Rows, n_bytes, part, sealed, shape
+from selectron.protocol import QueryState
 from selectron.spec import Rules
 
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C and other threads wait
@@ -98,7 +98,7 @@ class Setting(NamedTuple):
 MACHINES: dict[str, Callable[[Setting, dict[str, Any], Reader], Machine]] = {}
 
 
-def tell_query(machine: Machine, verb: Verb, n: int) -> None:
+def tell_query(machine: Machine, verb: Callable[[QueryState, int], QueryState], n: int) -> None:
     """Let the query rule know something about n of its questions."""
     state = machine.states.now
     pack(state._replace(query=verb(state.query, n)), machine.states.numbers)

@@ -55,6 +55,14 @@ class Memory:
             row_values(row).reshape(-1).copy(), None if columns is None else columns.copy(), sign
         )
 
+    def relabel(self, values: Vector, before: float, after: float) -> None:
+        """Replace the label of the latest row that has these numbers."""
+        for k in reversed(range(len(self.rows))):
+            kept, indices, sign = self.rows[k]
+            if sign == before and np.array_equal(kept, values):
+                self.rows[k] = kept, indices, after
+                return
+
     def batches(self, d: int) -> Iterator[tuple[Rows, Codes]]:
         """Yield the rows with the numbers of their classes, those alike together."""
         for dense, alike in groupby(self.rows, key=lambda row: row[1] is None):

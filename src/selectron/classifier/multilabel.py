@@ -15,12 +15,14 @@ from selectron.arrays import Given, Matrix
 from selectron.classifier.labels import Flags, Labels, read_sets
 from selectron.classifier.machine import Machine, tell_query
 from selectron.classifier.memory import Memory
-from selectron.classifier.run import ASKED, PASSED, Ask, Run
-from selectron.classifier.tickets import Tickets
+from selectron.classifier.rows import as_given
+from selectron.classifier.run import ASKED, PASSED, Answers, Ask, Run
+from selectron.classifier.tickets import Tickets, Waiting
 from selectron.loop import LABEL_NEEDED, NOT_GIVEN
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Rows, part, shape
 from selectron.protocol import TWO, expire
+from selectron.queries.budget import close_unpaid
 
 NO_LABEL = np.array([NOT_GIVEN], np.int8)
 
@@ -100,11 +102,14 @@ class MultilabelRun:
         margins = told[:, :, 0].copy()
         return Ask((margins > 0.0).astype(np.int64), margins, odds, asked, tickets)
 
-    def tell(self, answers: list[tuple[Any, Any]]) -> int:
+    def tell(self, answers: Answers, *, refund: bool = False) -> int:
         """Learn answers to questions; all of them are checked before any is learnt."""
-        lessons = []
+        lessons, unknown = [], []
         for ticket, labels in answers:
             self.tickets.question(ticket)
+            if labels is None:
+                unknown.append(ticket)
+                continue
             lessons.append((int(ticket), read_sets([labels], 1, self.labels)[0]))
         learnt = 0
         for ticket, flags in lessons:
@@ -116,15 +121,29 @@ class MultilabelRun:
                         run.lesson(rows, _sign(flag), told[np.newaxis], fresh=False)
                 self.tickets.answer(ticket, self.rounds)
                 learnt += 1
-        return learnt
+        return learnt + self.forget(unknown, refund=refund)
 
-    def forget(self, tickets: Iterable[Any]) -> int:
+    def correct(self, answers: Answers) -> int:
+        """Refuse: each label has a learner of its own."""
+        raise ValueError("answers of several labels cannot be corrected: train anew without them")
+
+    def waiting(self) -> list[Waiting]:
+        """List the questions that wait, the oldest first; the guess is a flag a label."""
+        listed = []
+        for ticket, question in self.tickets.waiting.items():
+            guess = tuple([int(margin > 0.0) for margin in question.told[:, 0]])
+            odds, age = float(question.told[0, -1]), self.rounds - question.round
+            row = as_given(question.rows(self.machine.d))
+            listed.append(Waiting(ticket, row, guess, odds, question.round, age))
+        return listed
+
+    def forget(self, tickets: Iterable[int], *, refund: bool = True) -> int:
         """Give up questions that still wait, and return how many there were."""
         still = {int(t) for t in tickets if self.tickets.question(t) is not None}
         for ticket in still:
             self.tickets.settle(ticket)
         for machine in self.machines:
-            tell_query(machine, expire, len(still))
+            tell_query(machine, expire if refund else close_unpaid, len(still))
         return len(still)
 
     def learn_new(self, rows: Rows, labels: Given) -> None:

@@ -21,14 +21,14 @@ class Quality:
         self.run = run
         self.window = window or LATER_HALF
 
-    def estimate(self, level: float, window: int | str | None) -> Estimate:
+    def estimate(self, level: float, window: int | str | None, missing: str) -> Estimate:
         """Estimate the error of the stream so far, or of the window that the learner keeps."""
         if window is not None and window != self.window:
             made = "without window" if window == LATER_HALF else f"with window={window!r}"
             raise ValueError(
                 f"window={window!r}, but this learner keeps window={self.window!r}: make it {made}"
             )
-        return self._ledger().estimate(level, late=window is not None)
+        return self._ledger().estimate(level, late=window is not None, missing=missing)
 
     def outlook(self, labels: int, level: float) -> Outlook:
         """Tell what the next labels are expected to bring, if all goes on as it went of late."""
@@ -36,21 +36,31 @@ class Quality:
         late, share = ledger.recent.latest, ledger.recent.share_of(level)
         return outlook(late, labels, level=share, pending=ledger.waiting_of_late())
 
-    def readout(self) -> str:
-        """Say in a few lines how good it is, what is still to be known, and why it asks or not."""
+    def readout(self) -> dict[str, object]:
+        """Return how good it is, what is still to be known, and why it asks or not, by name."""
         run, ledger = self.run, self.run.ledger
-        lines = [f"{run.n_asked:,} labels asked in {run.rounds:,} rounds"]
-        lines.append(f"now: {why_silent(run)}")
+        told: dict[str, object] = {"labels": run.n_asked, "rounds": run.rounds}
+        told |= {"waiting": len(run.tickets.waiting), "now": why_silent(run)}
         if ledger is None:
-            return "\n".join([*lines, "error: unknown; with explore=0.05 it would be estimated"])
+            return told
         ledger.skip_to(run.rounds)
-        lines.append(f"so far: {ledger.estimate(LEVEL, late=False)}")
         late = ledger.estimate(LEVEL, late=True)
-        lines.append(f"of late: {late}")
+        told |= {"so far": ledger.estimate(LEVEL, late=False), "of late": late}
         if ledger.goal is not None:
-            lines.append(f"goal: {_towards(ledger, ledger.goal, late)}")
+            told["goal"] = _towards(ledger, ledger.goal, late)
         if ledger.met_at is None and late.labels:
-            lines.append(f"next: {self.outlook(100, LEVEL)}")
+            told["next"] = self.outlook(100, LEVEL)
+        return told
+
+    def in_lines(self) -> str:
+        """Return the readout as a few lines."""
+        told = self.readout()
+        lines = [f"{told.pop('labels'):,} labels asked in {told.pop('rounds'):,} rounds"]
+        if waiting := told.pop("waiting"):
+            lines[0] += f"; {waiting:,} wait for an answer"
+        lines += [f"{name}: {value}" for name, value in told.items()]
+        if self.run.ledger is None:
+            lines.append("error: unknown; with explore=0.05 it would be estimated")
         return "\n".join(lines)
 
     def _ledger(self) -> Ledger:

@@ -283,6 +283,16 @@ def _sparse(x: Table, d: int) -> tuple[Vector, Indices]:
     return x.data[:end], x.indices[:end]
 
 
+def as_given(rows: Rows) -> Table:
+    """Return a row as users pass it: an array of numbers, or a CSR array of one row."""
+    if isinstance(rows, Dense):
+        return rows.values[0].copy()
+    from scipy.sparse import csr_array  # noqa: PLC0415 - costs a tenth of a second
+
+    entries = rows.values.copy(), rows.indices.astype(np.int32), rows.starts.astype(np.int32)
+    return csr_array(entries, shape=(1, rows.width))
+
+
 def as_table(x: Table) -> Any:
     """Return a row as a table of one row."""
     row: Any = x if hasattr(x, "tocsr") else np.asarray(x)

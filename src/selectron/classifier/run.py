@@ -9,21 +9,22 @@ join. A batch is learnt whole or not at all.
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from logging import getLogger
 from threading import RLock, current_thread, main_thread
 from time import sleep
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Array, Codes, Given, Label, Matrix, Vector
-from selectron.classifier.labels import Labels, read_labels
+from selectron.arrays import Array, Codes, Flags, Given, Indices, Label, Matrix, Vector
+from selectron.classifier.labels import Labels, plain, read_labels
 from selectron.classifier.ledger import Ledger
-from selectron.classifier.machine import CHUNK, Machine, tell_query, widened
+from selectron.classifier.machine import CHUNK, LinearMachine, Machine, tell_query, widened
 from selectron.classifier.memory import Memory
-from selectron.classifier.rows import Stop, harmless, refusal, tame, vet
+from selectron.classifier.rows import Stop, as_given, harmless, refusal, tame, vet
 from selectron.classifier.rules import Wishes, has_many_form, rules_for_classes
-from selectron.classifier.tickets import Question, Tickets
-from selectron.compiler.states import own_arrays
+from selectron.classifier.tickets import Question, Tickets, Waiting
+from selectron.compiler.states import own_arrays, pack
 from selectron.loop import (
     DONE,
     LABEL_NEEDED,
@@ -38,10 +39,14 @@ from selectron.loop import (
     Rounds,
 )
 from selectron.numeric.coins import toss
-from selectron.numeric.rows import Rows, outside, part, shape
-from selectron.protocol import MANY, TWO, expire, mark_overdue
+from selectron.numeric.rows import Rows, outside, part, row, shape
+from selectron.protocol import MANY, TWO, expire, mark_overdue, present, relabel
+from selectron.queries.budget import close_unpaid
 from selectron.queries.floor import with_floor
+from selectron.scalings import Intercept, Raw
 
+LOGGER = getLogger(__name__)
+Answers = list[tuple[int, Label]]  # tickets and their labels
 ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 NOTHING_TOLD = np.empty((0, TWO + 1))  # of a label that nobody asked for
 
@@ -53,11 +58,16 @@ class Ask(NamedTuple):
     questions, -1 where none is asked.
     """
 
-    labels: Given
-    margins: Any
-    probabilities: Any
-    asked: Any
-    tickets: Any
+    labels: Array | Label
+    margins: Vector | float
+    probabilities: Vector | float
+    asked: Flags | bool
+    tickets: Indices | int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all by name as lists, or one row's as plain values, ready for JSON."""
+        plain_values = (v.tolist() if isinstance(v, np.ndarray | np.generic) else v for v in self)
+        return dict(zip(self._fields, plain_values, strict=True))
 
 
 class Counts(NamedTuple):
@@ -143,7 +153,9 @@ class Run:
 
     def refusal(self, rows: Rows, stop: Stop) -> ValueError:
         """Say what is wrong with the row at which a pass stopped."""
-        return refusal(rows, stop, self.machine.rules.update.label, self.machine.dtype)
+        error = refusal(rows, stop, self.machine.rules.update.label, self.machine.dtype)
+        LOGGER.warning("a batch is refused in round %d: %s", self.rounds, error)
+        return error
 
     def vet(self, rows: Rows) -> None:
         """Refuse rows that cannot be learnt before a single label is paid for."""
@@ -338,10 +350,17 @@ class Run:
             for machine in self.machines:
                 tell_query(machine, mark_overdue, self.tickets.n_overdue)
 
-    def tell(self, answers: list[tuple[Any, Any]]) -> int:
-        """Learn answers to questions, all or none: tickets and labels are checked before."""
-        labels = self.labels
-        wild = False
+    def tell(self, answers: Answers, *, refund: bool = False) -> int:
+        """Learn answers to questions, all or none: tickets and labels are checked before.
+
+        None is an answer too: nobody knows. The question is given up; a budget gets the price of
+        the label back if `refund`.
+        """
+        unknown = [ticket for ticket, label in answers if label is None]
+        answers = [(ticket, label) for ticket, label in answers if label is not None]
+        labels, wild = self.labels, False
+        for ticket in unknown:
+            self.tickets.question(ticket)
         for ticket, label in answers:
             question = self.tickets.question(ticket)
             labels = labels.joined(label)
@@ -350,7 +369,8 @@ class Run:
         before = self.checkpoint() if wild else None  # others overflow with huge weights only
         try:
             with delayed_interrupts():  # an answer that is learnt is also settled
-                return sum(self._learn_answer(int(t), label) for t, label in answers)
+                learnt = sum(self._learn_answer(int(t), label) for t, label in answers)
+                return learnt + self.forget(unknown, refund=refund)
         except ValueError:
             if before is not None:
                 self.back_to(before)
@@ -368,7 +388,48 @@ class Run:
         self.lesson(rows, code, told, fresh=False, anew=anew)
         self.remember(rows, code)
         self.enter_answer(question, code)
+        if not self.why_not_correctable():
+            self.tickets.keep_answer(ticket, code)
         self.tickets.answer(ticket, self.rounds)
+        return True
+
+    def why_not_correctable(self) -> str:
+        """Say why an answer cannot be replaced by another one; nothing if it can."""
+        scaling, update, query = self.machine.rules
+        if not (update.CORRECTABLE and isinstance(self.machine, LinearMachine)):
+            return f"{update.label} has gone another way since; Ridge() without a kernel can do it"
+        if not isinstance(scaling, Raw | Intercept):
+            return f"{scaling.label} would present the row differently now; leave the scaling out"
+        if query.LEARNS:
+            return f"{query.label} has learnt from it; Margin(), Uniform() and Always() do not"
+        return "" if self.ledger is None else "the estimate of the error has counted it"
+
+    def correct(self, answers: Answers) -> int:
+        """Replace answers that were learnt by others, all or none; return how many differ."""
+        reason, changes = self.why_not_correctable(), []
+        if reason:
+            raise ValueError(f"an answer cannot be corrected: {reason}")
+        for ticket, label in answers:
+            if self.tickets.question(ticket) is not None:
+                raise ValueError(f"ticket {ticket} still waits: tell its answer without correct")
+            if int(ticket) not in self.tickets.answered:
+                raise ValueError(f"the answer to ticket {ticket} is not kept any more")
+            if not self.labels.knows(label):
+                raise ValueError(f"unknown label {label!r}: a correction brings no new class")
+            changes.append((int(ticket), self.labels.code(label)))
+        return sum(self._replace_answer(ticket, code) for ticket, code in changes)
+
+    def _replace_answer(self, ticket: int, code: float) -> bool:
+        question, before = self.tickets.answered[ticket]
+        if code == before:
+            return False
+        states = self.machine.states
+        with states.busy:
+            now = states.now
+            z = present(now.scaling, row(question.rows(self.machine.d), 0))
+            pack(now._replace(update=relabel(now.update, z, before, code)), states.numbers)
+        self.memory.relabel(question.values, before, code)
+        self.tickets.answered[ticket] = question, code
         return True
 
     def lesson(
@@ -414,7 +475,18 @@ class Run:
         if self.ledger is not None:
             self.ledger.answer(question.round, question.told, code)
 
-    def forget(self, tickets: Iterable[Any]) -> int:
+    def waiting(self) -> list[Waiting]:
+        """List the questions that wait, the oldest first."""
+        return [self._shown(*each) for each in self.tickets.waiting.items()]
+
+    def _shown(self, ticket: int, question: Question) -> Waiting:
+        told, round_ = question.told, question.round
+        side = told[TWO if self.many else 0]
+        guess = plain(self.labels.names(np.array([side]))[0])
+        given = as_given(question.rows(self.machine.d))
+        return Waiting(ticket, given, guess, float(told[-1]), round_, self.rounds - round_)
+
+    def forget(self, tickets: Iterable[int], *, refund: bool = True) -> int:
         """Give up questions that still wait, and return how many there were."""
         still = {int(t): question for t in tickets if (question := self.tickets.question(t))}
         for ticket, question in still.items():
@@ -422,7 +494,7 @@ class Run:
             if self.ledger is not None:
                 self.ledger.give_up(question.round)
         for machine in self.machines:
-            tell_query(machine, expire, len(still))
+            tell_query(machine, expire if refund else close_unpaid, len(still))
         return len(still)
 
     # --- predictions
@@ -491,6 +563,7 @@ class Run:
         """Return the number of a label; a class that is new joins, the machine with it."""
         labels = self.labels.joined(label)
         if labels is not self.labels:
+            LOGGER.info("class %r joins in round %d", plain(label), self.rounds)
             if len(labels.classes) > max(2, len(self.labels.classes)):
                 self._check_room(labels)
                 self._widen(len(labels.classes))

@@ -267,4 +267,7 @@ def _tickets(described: Any, run: Run | MultilabelRun, reader: Reader) -> Ticket
     counts = {name: whole(described[name], name) for name in WAIT if name != "just_asked"}
     if counts["fresh_from"] > n_asked or counts["n_overdue"] > len(waiting):
         raise DamagedFile("more questions are overdue than wait")
-    return Tickets(waiting=waiting, just_asked=just_asked, **counts)
+    tickets = Tickets(waiting=waiting, just_asked=just_asked)
+    for name, count in counts.items():
+        setattr(tickets, name, count)
+    return tickets

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Array, Indices, Vector
+from selectron.arrays import Array, Indices, Label, Table, Vector
 from selectron.numeric.rows import Rows, one_row, part, row_columns, row_values
 
 # An answer is overdue after four times the usual wait, 200 rounds at least; 1,000 before the first.
 WAITS, SHORTEST_WAIT, FIRST_WAIT = 4.0, 200.0, 1000.0
+
+
+MOST_NUMBERS = 1 << 20  # in the rows of answers that can be corrected
 
 
 class Question(NamedTuple):
@@ -37,6 +40,17 @@ class Question(NamedTuple):
         return self._replace(told=np.array([abs(margin), *rest, best, 1.0 - best, odds]))
 
 
+class Waiting(NamedTuple):
+    """A question that waits for its answer, as a user sees it."""
+
+    ticket: int
+    row: Table  # the numbers; of a sparse row, a CSR array of one row
+    guess: Label  # the class that was predicted, None if none was known
+    odds: float  # with which it was asked
+    round: int  # in which it was asked
+    age: int  # rounds since
+
+
 @dataclass
 class Tickets:
     """The questions that wait, by number, and how many were ever asked."""
@@ -48,9 +62,10 @@ class Tickets:
     rounds_waited: int = 0  # by all answers together
     fresh_from: int = 0  # questions before this one are overdue
     n_overdue: int = 0  # of those that still wait
+    answered: dict[int, tuple[Question, float]] = field(default_factory=dict)  # not in files
 
     def copy(self) -> "Tickets":
-        return replace(self, waiting=self.waiting.copy())
+        return replace(self, waiting=self.waiting.copy(), answered=self.answered.copy())
 
     def issue(
         self, rows: Rows, told: Array, asked: NDArray[np.bool_], first_round: int
@@ -97,6 +112,10 @@ class Tickets:
             )
         return self.waiting.get(number)
 
+    def asked_before(self, round_: int) -> list[int]:
+        """List the questions that wait since before this round."""
+        return [ticket for ticket, asked in self.waiting.items() if asked.round < round_]
+
     def find_overdue(self, now: int) -> bool:
         """Find the questions that have waited far longer than usual; tell whether any is new."""
         usual = self.rounds_waited / self.answers if self.answers else FIRST_WAIT / WAITS
@@ -109,6 +128,13 @@ class Tickets:
             self.n_overdue += question is not None
             self.fresh_from += 1
         return self.n_overdue != before
+
+    def keep_answer(self, ticket: int, code: float) -> None:
+        """Keep the latest answers, for corrections: 2²⁰ numbers in all."""
+        self.answered[ticket] = self.waiting[ticket], code
+        room = MOST_NUMBERS // max(1, len(self.waiting[ticket].values))
+        while len(self.answered) > room:
+            del self.answered[next(iter(self.answered))]
 
     def answer(self, ticket: Any, now: int) -> None:
         """Settle a question that was answered."""

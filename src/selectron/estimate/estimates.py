@@ -45,19 +45,17 @@ class Tally(NamedTuple):
     explore: float
     rounds: int  # with odds of at least `explore`
     outside: int  # all others
+    pending: int = 0  # questions that still wait: among the lost answers of the sums
+    lost: int = 0  # questions that were given up
 
     @property
     def labels(self) -> int:
         return round(float(self.sums.counts[:LOST].sum()))
 
-    @property
-    def lost(self) -> int:
-        return round(float(self.sums.counts[LOST]))
-
     def times(self, factor: float) -> "Tally":
         """Return the tally that ``factor`` times as many of the same rounds would give."""
         rounds = round(self.rounds * factor)
-        return Tally(self.sums.times(factor), self.explore, rounds, self.outside)
+        return self._replace(sums=self.sums.times(factor), rounds=rounds)
 
 
 class Judge(NamedTuple):
@@ -158,7 +156,11 @@ class Estimate:
     outside : int
         Further rounds, not estimated because their odds were below the floor.
     pending : int
-        Questions without an answer: `high` counts them as mistakes, `low` and `error` as right.
+        Questions that still wait for an answer: `high` counts them as mistakes, `low` and `error`
+        as right.
+    lost : int
+        Questions that were given up: they count as pending ones do, for ever, or not at all where
+        answers are said to be missing at random.
     precision, recall, f1 : Share
         Value, low and high of each, at this level.
     """
@@ -171,6 +173,7 @@ class Estimate:
     level: float
     outside: int = 0
     pending: int = 0
+    lost: int = 0
     _judge: Judge | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -200,6 +203,13 @@ class Estimate:
         least = greatest_quotient(judge, judge.too_few(*misses), judge.too_many(TRUE_POSITIVE))
         return Share(value, worth / (worth + most), 1.0 - 1.0 / (1.0 + worth * least))
 
+    def to_dict(self) -> dict[str, object]:
+        """Return all numbers by name, ready for JSON."""
+        names = "error", "low", "high", "rounds", "labels", "level", "outside", "pending", "lost"
+        told: dict[str, object] = {name: getattr(self, name) for name in names}
+        shares = {name: getattr(self, name)._asdict() for name in ("precision", "recall", "f1")}
+        return told | shares
+
     def __str__(self) -> str:
         level = f"{100 * self.level:g} % at all times"
         if self.high is not None and not self.rounds:
@@ -212,7 +222,8 @@ class Estimate:
         shown += f"{self.labels:,} labels of {self.rounds:,} rounds"
         if self.outside:
             shown += f"; {self.outside:,} rounds below the floor are outside"
-        return shown + (f"; {self.pending:,} answers pending" if self.pending else "")
+        shown += f"; {self.pending:,} answers pending" if self.pending else ""
+        return shown + (f"; {self.lost:,} given up" if self.lost else "")
 
 
 def estimate_of(tally: Tally, level: float, construction: Construction, guess: float) -> Estimate:
@@ -227,6 +238,5 @@ def estimate_of(tally: Tally, level: float, construction: Construction, guess: f
         weights = tally.sums.weights
         wrong, asked = float(weights[list(MISTAKES)].sum()), float(weights[:LOST].sum())
         error = guess + (wrong - guess * asked) / tally.rounds
-    return Estimate(
-        error, low, high, tally.rounds, tally.labels, level, tally.outside, tally.lost, judge
-    )
+    counts = tally.outside, tally.pending, tally.lost
+    return Estimate(error, low, high, tally.rounds, tally.labels, level, *counts, judge)

@@ -12,6 +12,7 @@ from selectron.estimate.estimates import Estimate, Tally, check_level, estimate_
 from selectron.estimate.sums import LOST, Sums
 
 Pending = int | tuple[ArrayLike, ArrayLike]  # how many, or their rounds and odds
+WORST, AT_RANDOM = "worst", "at random"  # what questions that were given up may stand for
 State = dict[str, NDArray[Any]]
 
 
@@ -150,7 +151,7 @@ class Evidence:
         self.take(answers.odds, answers.outcomes)
 
     def forget(self, rounds: ArrayLike, odds: ArrayLike) -> None:
-        """Count these questions as never answered: they stay pending for ever."""
+        """Count these questions as given up: nobody will ever know the answer."""
         asked = read_pending((rounds, odds), self.rounds)
         self.take(asked.odds, asked.outcomes)
 
@@ -161,6 +162,7 @@ class Evidence:
         pending: Pending = 0,
         construction: Construction | None = None,
         guess: float = 0.0,
+        missing: str = WORST,
     ) -> Estimate:
         """Estimate the error of the stream so far, with an interval valid at all times.
 
@@ -177,18 +179,31 @@ class Evidence:
             Control variate: a guess of the error, made before the stream. Any guess leaves the
             estimate unbiased; one near the truth multiplies its variance by (1 - error), which
             helps where the error is large and the odds are even. The ends do not use it.
+        missing : "worst" or "at random"
+            What questions that were given up would have been answered. "worst": anything, so that
+            the interval always holds. "at random": whether a question is given up does not depend
+            on whether the prediction was right. Then they are left out, with the share of the
+            rounds that they stand for; as that share is estimated, the interval holds
+            approximately.
         """
         check_level(level)
-        return estimate_of(self.tally(pending), level, construction or Thinning(), guess)
+        tally = self.tally(pending, missing=missing)
+        return estimate_of(tally, level, construction or Thinning(), guess)
 
-    def tally(self, pending: Pending = 0) -> Tally:
+    def tally(self, pending: Pending = 0, *, missing: str = WORST) -> Tally:
         """Return the sums now, with pending questions as lost answers."""
-        sums = self._sums.copy()
+        if missing not in (WORST, AT_RANDOM):
+            raise ValueError(f"missing is {WORST!r} or {AT_RANDOM!r}, got {missing!r}")
+        sums, outside = self._sums.copy(), max(self._outside, self._labels_outside)
+        rounds, lost = self.rounds - outside, round(float(sums.counts[LOST]))
+        if missing == AT_RANDOM and lost:
+            rounds = round(rounds * (1.0 - float(sums.weights[LOST] / sums.weights.sum())))
+            for field in sums:
+                field[LOST] = 0.0
         waiting = read_pending(pending, self.rounds, worst=self.explore)
         inside = waiting.odds >= self.explore
         sums.add(waiting.outcomes[inside], waiting.odds[inside], self.explore)
-        outside = max(self._outside, self._labels_outside)
-        return Tally(sums, self.explore, self.rounds - outside, outside)
+        return Tally(sums, self.explore, rounds, outside, int(inside.sum()), lost)
 
     def merged(self, other: "Evidence") -> "Evidence":
         """Return the evidence of two streams taken together."""

@@ -133,6 +133,11 @@ class Outlook(NamedTuple):
             return 0.0
         return 1.0 - (self.then.high - self.then.low) / (self.now.high - self.now.low)
 
+    def to_dict(self) -> dict[str, object]:
+        """Return both estimates by name, ready for JSON."""
+        now, then = self.now.to_dict(), self.then.to_dict()
+        return {"now": now, "then": then, "narrower": self.narrower}
+
     def __str__(self) -> str:
         if self.now.high is None or self.then.high is None:
             return "more labels bring no upper end: the odds of asking have no floor; set explore"

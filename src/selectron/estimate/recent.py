@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from selectron.estimate.constructions import Construction
 from selectron.estimate.estimates import Estimate, check_level
 from selectron.estimate.evidence import (
+    WORST,
     Answers,
     Evidence,
     Pending,
@@ -177,7 +178,7 @@ class Recent:
         self._take(read_answers(rounds, odds, predicted, labels, self.rounds))
 
     def forget(self, rounds: ArrayLike, odds: ArrayLike) -> None:
-        """Count these questions as never answered."""
+        """Count these questions as given up."""
         self._take(read_pending((rounds, odds), self.rounds))
 
     def _take(self, answers: Answers) -> None:
@@ -191,6 +192,7 @@ class Recent:
         *,
         pending: Pending = 0,
         construction: Construction | None = None,
+        missing: str = WORST,
     ) -> Estimate:
         """Estimate the error of the window, with an interval that holds for all windows at once."""
         check_level(level)
@@ -201,7 +203,9 @@ class Recent:
         else:
             since = waiting.rounds >= piece.start
             pending = (waiting.rounds[since] - piece.start, waiting.odds[since])
-        shown = piece.evidence.estimate(share, pending=pending, construction=construction)
+        shown = piece.evidence.estimate(
+            share, pending=pending, construction=construction, missing=missing
+        )
         return replace(shown, level=level)
 
     def state(self) -> State:

@@ -205,6 +205,13 @@ def budget_advance(query: BudgetState, forecast: AnyForecast, asked: bool) -> Bu
     )
 
 
+def close_unpaid(query: QueryState, n: int) -> QueryState:
+    """Take back n questions without returning their price to a budget."""
+    if isinstance(query, BudgetState):
+        return query._replace(rule=expire(query.rule, n))
+    return expire(query, n)
+
+
 @expire.of(BudgetState)
 def budget_expire(query: BudgetState, n: int) -> BudgetState:
     return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)

@@ -30,6 +30,8 @@ class Always(QueryRule):
     1.0
     """
 
+    LEARNS: ClassVar = False
+
     def begin(self, d: int) -> "UniformState":
         return UniformState(1.0)
 
@@ -49,6 +51,8 @@ class Uniform(QueryRule):
     >>> ask_probability(Uniform(rate=0.25).begin(d=2), None, Forecast(9.0, 1.0, 1.0, 0.0))
     0.25
     """
+
+    LEARNS: ClassVar = False
 
     rate: float = 0.1
     RANGES: ClassVar = {"rate": FRACTION}
@@ -82,6 +86,8 @@ class Margin(QueryRule):
     >>> [ask_probability(query, None, Forecast(p, 1.0, 1.0, 0.0)) for p in (0.0, 0.5, 2.0)]
     [1.0, 0.5, 0.2]
     """
+
+    LEARNS: ClassVar = False
 
     b: float = 0.5
     RANGES: ClassVar = {"b": POSITIVE}
@@ -118,6 +124,8 @@ class SecondOrderMargin(QueryRule):
     >>> print(round(ask_probability(query, None, Forecast(2.0, 1.0, 1.0, variance=0.3)), 4))
     0.098
     """
+
+    LEARNS: ClassVar = False
 
     b: float = 0.5
     RANGES: ClassVar = {"b": POSITIVE}

@@ -52,7 +52,7 @@ class Intercept(Scaling):
     EXTRA: ClassVar = 1
 
     def begin(self, d: int, dtype: DType) -> "InterceptState":
-        return InterceptState(np.empty(d + 1, dtype), np.empty(d + 1, np.uint32), d)
+        return InterceptState(np.zeros(d + 1, dtype), np.zeros(d + 1, np.uint32), d)
 
 
 class InterceptState(NamedTuple):

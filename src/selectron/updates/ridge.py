@@ -6,17 +6,21 @@ from typing import ClassVar, NamedTuple, Protocol
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
-from selectron.protocol import Forecast
+from selectron.numeric.rows import Row
+from selectron.protocol import Forecast, State, relabel
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
     Belief,
     ClassBelief,
     Lesson,
+    begin_step,
     belief,
     class_belief,
+    length_of,
     lesson_of,
     most_variance,
+    move,
     target_of,
     weight_of_label,
 )
@@ -47,6 +51,7 @@ class Ridge(UpdateRule):
     """
 
     a: float = 1.0
+    CORRECTABLE: ClassVar = True
     RANGES: ClassVar = {"a": POSITIVE}
 
     def begin(self, d: int, dtype: DTypeLike) -> Belief:
@@ -87,3 +92,16 @@ def weigh_alike(rule: RidgeRule, label: int, rival: int, scores: Vector) -> floa
 @target_of.of(RidgeRule)
 def zero_or_one(rule: RidgeRule, k: int, label: int, rival: int, score: float) -> float:
     return 1.0 if k == label else 0.0
+
+
+@relabel.of(Belief, ClassBelief)
+def relabel_ridge(update: State, x: Row, before: float, after: float) -> State:
+    """Move Σ y x: A knows no labels, so w changes by A⁻¹ x times the change of the target."""
+    begin_step(update.store, x)
+    for k in range(len(update.store.weights)):
+        if isinstance(update, Belief):
+            step = after - before
+        else:
+            step = float(k == after) - float(k == before)
+        move(update.store, k, step, 0.0)
+    return update._replace(norm=length_of(update.store))
