@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import TypingError, njit
 
-from selectron.compiler.states import leaves, pack
+from selectron.compiler.states import nodes, numbers_among, pack
 from selectron.compiler.verbs import KERNEL, helper
 
 
@@ -51,7 +51,7 @@ def test_what_is_replaced_and_what_is_kept(n):
     before, numbers = STATE.weights[0], np.zeros(4)
     move(STATE, n, numbers)
     after = STATE._replace(inner=Inner(7.0 + n), n_updates=7 + 2 * n, late=n > 1)
-    assert numbers.tolist() == [leaf for leaf in leaves(after) if not isinstance(leaf, np.ndarray)]
+    assert numbers.tolist() == numbers_among(nodes(after))
     assert STATE.weights[0] == before + 2.0
 
 

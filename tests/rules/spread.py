@@ -8,7 +8,7 @@ every pair.
 
 import pytest
 
-from selectron.compiler.states import parts_of
+from selectron.compiler.states import nodes
 from tests.rules.catalogue import PAIRS, QUERIES, UPDATES
 
 
@@ -28,7 +28,7 @@ def spread(pairs, begin):
 
 def kinds(state):
     """List the types that a kernel is compiled for: knobs do not matter to it."""
-    return tuple(type(part) for part in parts_of(state))
+    return tuple(type(node) for node in nodes(state) if isinstance(node, tuple))
 
 
 def compiled_or_plain(pairs, compiled):
