@@ -1,6 +1,7 @@
 """Evidence: unbiased in exact expectation, with the ends of its twins, in any order and batch."""
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -200,15 +201,43 @@ def test_a_number_of_pending_answers_is_taken_at_the_least_odds():
     assert worst.high > evidence.estimate(pending=([100, 101], [0.9, 0.9])).high
 
 
-def test_what_was_forgotten_stays_pending():
+def test_what_was_given_up_is_worth_what_is_pending():
     evidence = gathered([Round(0.5, True, 1, -1)] * 4)
     evidence.reach(400)
     pending = evidence.estimate(pending=([100, 200], [0.3, 0.2]))
     evidence.forget([100, 200], [0.3, 0.2])
     lost = evidence.estimate()
-    assert lost == pending
-    assert lost.pending == 2
+    assert lost == replace(pending, pending=0, lost=2)
     assert lost.labels == 4
+
+
+def test_answers_missing_at_random_leave_their_share_of_the_rounds():
+    evidence = gathered([Round(0.5, True, 1, 1)] * 6 + [Round(0.5, True, 1, -1)] * 2)
+    evidence.forget([0, 1], [0.5, 0.5])  # a fifth of ten questions at the same odds
+    evidence.reach(1000)
+    random = evidence.estimate(missing="at random")
+    assert (random.rounds, random.labels, random.lost) == (800, 8, 2)
+    assert random.error == 2 / 0.5 / 800
+    with pytest.raises(ValueError, match="missing is 'worst' or 'at random', got 'never'"):
+        evidence.estimate(missing="never")
+
+
+def test_at_random_the_estimate_is_unbiased_for_the_error_of_all_rounds():
+    rng, wrong = np.random.default_rng(0), 0.2
+    errors = []
+    for _ in range(400):
+        evidence = Evidence(explore=0.3)
+        evidence.reach(500)
+        asked = np.flatnonzero(rng.random(500) < 0.3)
+        lost = rng.random(len(asked)) < 0.25
+        labels = np.where(rng.random(500) < wrong, -1, 1)
+        known = asked[~lost]
+        evidence.add(known, np.full(len(known), 0.3), np.ones(len(known)), labels[known])
+        evidence.forget(asked[lost], np.full(lost.sum(), 0.3))
+        random = evidence.estimate(missing="at random")
+        errors.append(random.error)
+        assert random.high < evidence.estimate().high
+    assert abs(np.mean(errors) - wrong) < 4 * np.std(errors) / 20
 
 
 def test_rounds_below_the_floor_are_outside():

@@ -396,13 +396,15 @@ class Run:
     def why_not_correctable(self) -> str:
         """Say why an answer cannot be replaced by another one; nothing if it can."""
         scaling, update, query = self.machine.rules
+        if self.ledger is not None:
+            return "the estimate of the error has counted it; make the learner without explore"
         if not (update.CORRECTABLE and isinstance(self.machine, LinearMachine)):
             return f"{update.label} has gone another way since; Ridge() without a kernel can do it"
         if not isinstance(scaling, Raw | Intercept):
             return f"{scaling.label} would present the row differently now; leave the scaling out"
         if query.LEARNS:
             return f"{query.label} has learnt from it; Margin(), Uniform() and Always() do not"
-        return "" if self.ledger is None else "the estimate of the error has counted it"
+        return ""
 
     def correct(self, answers: Answers) -> int:
         """Replace answers that were learnt by others, all or none; return how many differ."""
