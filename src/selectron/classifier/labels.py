@@ -6,6 +6,7 @@ another on the way.
 
 from collections.abc import Hashable, Iterable
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ Flags = NDArray[np.bool_]
 SETS = (list, tuple, set, frozenset)
 NO_CLASSES = np.array([])
 TIMES = "mM"  # numpy's kinds of moments and of spans between them
+UNLABELLED = (
+    "every label must be a class; where labels are not known yet, pass an oracle instead, "
+    "fit(X, oracle, classes=...), which is called with the positions of the rows asked"
+)
 EXACT = 2.0**53  # up to here every whole number is a float of its own
 
 
@@ -139,13 +144,9 @@ def read_labels(y: Given, n: int) -> Array:
     if column.dtype.kind in "USf" and not hasattr(y, "dtype") and column.ndim == 1:
         column = as_array(list(y), column)  # 1 beside "a" would have become "1"
     if column.ndim == 2 and column.shape[1] == 1:
-        import warnings  # noqa: PLC0415
-
         from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415
 
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, 2
-        )
+        warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, 2)
         column = column.ravel()
     if column.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {column.shape} instead.")
@@ -164,13 +165,25 @@ def found_classes(y: Array) -> Array:
             return np.unique([low, high])
     if y.dtype.kind == "f" and not (np.isfinite(y).all() and (y == np.round(y)).all()):
         if not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity: every label must be a class")
+            raise ValueError(f"Input y contains NaN or infinity: {UNLABELLED}")
         raise ValueError("Unknown label type: continuous. Labels must be classes, not numbers")
     if y.dtype.kind in "OmM" and any(label is None or label != label for label in y):
-        raise ValueError("Input y contains NaN or None: every label must be a class")
+        raise ValueError(f"Input y contains NaN or None: {UNLABELLED}")
     for label in y if y.dtype.kind == "O" else ():
         check_single(label)
-    return _sorted(y)
+    found = _sorted(y)
+    _warn_of_unlabelled(found)
+    return found
+
+
+def _warn_of_unlabelled(found: Array) -> None:
+    """Ask about -1 beside 0 and more: elsewhere it marks rows without a label."""
+    if found.dtype.kind in "if" and len(found) > 2 and found[0] == -1 and found[1] == 0:
+        warn(
+            f"y has the classes {some(found)}: -1 is taken for a class like the others; where it "
+            "marks rows without a label, pass an oracle instead of y",
+            stacklevel=5,
+        )
 
 
 def distinct(classes: Iterable[Any]) -> Array:
