@@ -21,11 +21,14 @@ from selectron.kernels.support import (
     support_rows,
 )
 from selectron.kernels.tiles import PANEL, fill_row_tiles, strip, tile, tile_rows
-from selectron.numeric.rows import Csr, Dense, Rows, row, sound, square_norm
+from selectron.numeric.rows import Csr, Dense, Rows, row, square_norm
 
 
 class Block(NamedTuple):
-    """Some rows of the stream, and their kernel values against the support vectors so far."""
+    """Some rows of the stream, and their kernel values against the support vectors so far.
+
+    The columns of the rows were looked at before any kernel value was computed.
+    """
 
     rows: Rows
     row_tiles: Matrix  # the rows once more, as `tile` reads them; none if few or sparse
@@ -44,11 +47,6 @@ def block_row(X: Block, t: int) -> BlockRow:
     k = X.first + t
     values, within = X.values[k], X.within[k]
     return BlockRow(row(X.rows, k), X.row_tiles, k, values, within, X.raw_squares[k], X.squares[k])
-
-
-@sound.of(Block)
-def block_sound(X: Block, t: int) -> bool:
-    return True  # looked at before any kernel value was computed
 
 
 @Verb
