@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Table, Vector
 from selectron.compiler.verbs import Verb
 from selectron.kernels.choice import KernelFunction, own_similarity, similarities
 from selectron.kernels.support import (
@@ -13,7 +13,6 @@ from selectron.kernels.support import (
     DensePanels,
     SparseSlots,
     Support,
-    Table,
     capacity_of,
     clear,
     slot_product,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Array, Codes, Matrix, Vector
+from selectron.arrays import Array, Codes, Matrix, Table, Vector
 from selectron.compiler.states import States, pack
 from selectron.compiler.verbs import digest, kernel
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
@@ -22,7 +22,6 @@ from selectron.kernels.support import (
     MOST_RECENT,
     NOT_MULTIPLIED,
     BlockRow,
-    Table,
     begin_support,
     capacity_of,
     roomier,

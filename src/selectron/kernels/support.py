@@ -5,12 +5,12 @@ the block's kernel values do not know them, so a row is held against them when i
 Room for more slots is made between blocks: compiled code never asks for memory.
 """
 
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from selectron.arrays import Array, Indices, Matrix, Vector
+from selectron.arrays import Array, Indices, Matrix, Table, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.kernels.choice import Given, similarities
 from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
@@ -20,7 +20,6 @@ from selectron.protocol import State
 
 MOST_RECENT = 512
 NOT_MULTIPLIED = (-1, 0)
-Table = Any  # rows as users know them: an array, or a sparse matrix of SciPy
 
 
 class BlockRow(NamedTuple):

@@ -1,12 +1,11 @@
 """Other people's classifiers as learners of a tracker: asked for a margin, taught by a sign."""
 
-from collections.abc import Hashable
 from copy import deepcopy
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Label, Matrix, Vector
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.labels import Labels, plain, some
 from selectron.classifier.run import Run
@@ -14,7 +13,6 @@ from selectron.queries import Always
 from selectron.spec import UpdateRule
 
 Foreign: TypeAlias = Any  # a learner of any make
-Label: TypeAlias = Hashable
 SIDES = np.array([-1, 1])
 RIVER = {"Classifier": "classifier", "Regressor": "regressor", "Clusterer": "clusterer"}
 
