@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from selectron.classifier.machine import Machine
 from selectron.kernels.choice import KernelChoice
-from selectron.kernels.duals import Memory, check_dual
+from selectron.kernels.duals import check_dual
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
@@ -81,7 +81,7 @@ def kernel_rules(update: Any, query: Any, choice: KernelChoice, n_classes: int) 
     """Fill in what was not given beside a kernel: ridge regression, or Ballseptron of many."""
     if update is None:
         update = Ballseptron() if n_classes > 2 else Ridge()
-    check_dual(update, Memory(choice.budget, choice.removal))
+    check_dual(update, choice)
     return choose_rules(AS_THEY_ARE, update, query, fit_intercept=False, d=1, n_classes=n_classes)
 
 

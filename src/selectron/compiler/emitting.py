@@ -7,7 +7,7 @@ for Python, and `compiled_form_of` gives it a second one that emits LLVM code in
 
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from llvmlite import ir
 from numba import types
@@ -28,7 +28,7 @@ Emission: TypeAlias = tuple[types.Type, Callable[..., ir.Value]]  # the result's
 Emit: TypeAlias = Callable[..., Emission]
 
 
-def compiled_form_of(plain: Callable[..., Any]) -> Callable[[Emit], Emit]:
+def compiled_form_of(plain: Callable[..., object]) -> Callable[[Emit], Emit]:
     """Register what emits the code of a plain function.
 
     It is given the types of the arguments. It returns the type of the result, and a function that
@@ -48,7 +48,7 @@ def compiled_form_of(plain: Callable[..., Any]) -> Callable[[Emit], Emit]:
         emitted = intrinsic(typed)
 
         @overload(plain, strict=False, jit_options=INLINE)
-        def choose_body(*args: types.Type) -> Callable[..., Any]:
+        def choose_body(*args: types.Type) -> Callable[..., object]:
             return lambda *args: emitted(*args)
 
         return emit

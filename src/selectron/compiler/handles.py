@@ -5,8 +5,6 @@ fields as words in a row, which Python writes once. A kernel that is given the h
 words. The handle keeps the state alive, and with it the arrays that the words point to.
 """
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import typeof, types
@@ -15,7 +13,7 @@ from numba.extending import NativeValue, models, register_model, typeof_impl, un
 from selectron.compiler.emitting import Cursor, Emission, Site, array_at, compiled_form_of
 from selectron.compiler.numba_internals import UnboxContext, cgutils
 from selectron.compiler.raw_arrays import DATA
-from selectron.compiler.states import State, nodes
+from selectron.compiler.states import Leaf, State, nodes
 
 
 class Handle(np.ndarray[tuple[int], np.dtype[np.int64]]):
@@ -37,12 +35,12 @@ def handle(state: State) -> Handle:
     return made
 
 
-def held(handle: Handle) -> Any:
+def held(handle: Handle) -> State:
     """Return the state of a handle."""
     return handle.holds
 
 
-def _words(leaf: Any) -> list[int]:
+def _words(leaf: Leaf) -> list[int]:
     """Return the words of an array (address, shape and strides) or of a number (its bits)."""
     if isinstance(leaf, np.ndarray):
         return [leaf.ctypes.data, *leaf.shape, *leaf.strides]

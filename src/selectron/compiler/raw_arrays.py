@@ -8,7 +8,7 @@ binary interface. The caller holds a reference, so the array lives while the ker
 
 from collections.abc import Callable
 from struct import calcsize, pack
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -23,7 +23,7 @@ from numba.extending import (
     unbox,
 )
 
-from selectron.arrays import Vector
+from selectron.arrays import Array, DType, Vector
 from selectron.compiler.emitting import Emission, Site, array_at, compiled_form_of
 from selectron.compiler.numba_internals import BaseContext, Signature, UnboxContext, cgutils
 from selectron.compiler.verbs import INLINE
@@ -56,13 +56,13 @@ class ArrayLayout(NamedTuple):
     like: Vector  # an empty array of this kind
 
 
-def array_layout(dtype: np.dtype[Any]) -> ArrayLayout:
+def array_layout(dtype: DType) -> ArrayLayout:
     like = np.empty(0, dtype)
     like.flags.writeable = False
     return ArrayLayout(id(np.ndarray), brand(dtype), like)
 
 
-def brand(dtype: np.dtype[Any]) -> int:
+def brand(dtype: DType) -> int:
     """Return the word in which NumPy keeps what tells one dtype from another."""
     return _as_word(f"{dtype.kind}{dtype.char}{dtype.byteorder}".encode(), dtype.num)
 
@@ -74,7 +74,7 @@ def _as_word(marks: bytes, number: int) -> int:
 TELLING = _as_word(b"\xff" * 3, -1)  # all of the word but its flags
 
 
-def fits(raw: Any, layout: ArrayLayout) -> bool:
+def fits(raw: Array, layout: ArrayLayout) -> bool:
     """Tell whether an object is a plain vector of the right dtype, contiguous and aligned."""
     return bool(
         id(type(raw)) == layout.kind
@@ -85,7 +85,7 @@ def fits(raw: Any, layout: ArrayLayout) -> bool:
     )
 
 
-def vector(raw: Any, layout: ArrayLayout) -> Any:
+def vector(raw: Array, layout: ArrayLayout) -> Array:
     """Return a raw array that fits as the array that it is."""
     return raw
 
@@ -126,7 +126,7 @@ def _emit_vector(
     return array_at(Site(context, builder), call.return_type, pointer(DATA), [length], [stride])
 
 
-def _address(raw: Any) -> int:
+def _address(raw: object) -> int:
     """Return the address of an object."""
 
 

@@ -12,21 +12,21 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numpy.typing import NDArray
 
-from selectron.arrays import Vector
+from selectron.arrays import Array, Vector
 from selectron.compiler.emitting import Cursor, Emission, Site, compiled_form_of
 from selectron.compiler.numba_internals import impl_ret_borrowed
 
 State: TypeAlias = tuple[Any, ...]
 Same = TypeVar("Same", bound=State)
-Change: TypeAlias = Callable[[Any], Any]
+Leaf: TypeAlias = Any  # an array or a number
+Change: TypeAlias = Callable[[Leaf], Leaf]
 
 
 class Snapshot(NamedTuple):
     """What a refused batch must not have changed."""
 
-    arrays: list[NDArray[Any]]
+    arrays: list[Array]
     numbers: Vector
 
 
@@ -115,13 +115,13 @@ def _changed(state: Same, array: Change, number: Change) -> Same:
     return type(state)(*fields)
 
 
-def _unchanged(leaf: Any) -> Any:
+def _unchanged(leaf: Leaf) -> Leaf:
     return leaf
 
 
 def own_arrays(state: Same) -> Same:
     """Return the state with copies of its arrays; an array in two fields is copied once."""
-    copies: dict[int, NDArray[Any]] = {}
+    copies: dict[int, Array] = {}
     return _changed(state, lambda array: copies.setdefault(id(array), np.array(array)), _unchanged)
 
 

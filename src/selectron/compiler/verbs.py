@@ -47,6 +47,7 @@ class Verb:
 
     def __init__(self, declaration: Function) -> None:
         update_wrapper(self, declaration)
+        self.declaration = declaration
         self.name = declaration.__name__
         self.bodies: dict[type, Function] = {}
         self.default: Function | None = None
@@ -72,6 +73,13 @@ class Verb:
 
         return register
 
+    @classmethod
+    def with_body(cls, declaration: Function) -> "Verb":
+        """Declare a verb whose declaration is the body of the types that have none of their own."""
+        verb = cls(declaration)
+        verb.default = declaration
+        return verb
+
     def otherwise(self, body: Body) -> Body:
         """Give a body to the types that have none of their own."""
         self.default = body
@@ -85,17 +93,13 @@ def helper(function: Body) -> Body:
     return compiled
 
 
+@cache
 def digest(*rule_types: type, kernel: str) -> str:
     """Hash all code that the bodies of these types are made of.
 
     That is the modules of the bodies and of the kernel, all modules of this package that those
     use, and all other modules whose helpers they use. Constants count as much as bodies.
     """
-    return _digest(rule_types, kernel)
-
-
-@cache
-def _digest(rule_types: tuple[type, ...], kernel: str) -> str:
     bodies = [(verb, t, verb.bodies[t]) for t in rule_types for verb in VERBS if t in verb.bodies]
     chosen = sorted((verb.name, t.__qualname__, body.__qualname__) for verb, t, body in bodies)
     waiting = {kernel, *(body.__module__ for _, _, body in bodies)}
@@ -169,8 +173,9 @@ def _loaded(module: ModuleType) -> list[object]:
 
 
 def _codes(value: object, module: ModuleType) -> list[CodeType]:
-    """List the code of a function, or of the methods of a class of this module."""
+    """List the code of a function or a verb, or of the methods of a class of this module."""
     value = getattr(value, "_defn", value)  # what Numba's intrinsic wraps
+    value = value.declaration if isinstance(value, Verb) else value
     members = [value]
     if isinstance(value, type):
         members = list(vars(value).values()) if value.__module__ == module.__name__ else []

@@ -7,7 +7,7 @@ reached 1/δ are ruled out, at all times at once.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,15 +63,6 @@ class Mixture(NamedTuple):
         terms = np.exp(exponents - largest[..., np.newaxis])
         whole = terms.sum(axis=-1)
         return largest + np.log(whole), (terms * self.slopes).sum(axis=-1) / whole
-
-
-class Construction(Protocol):
-    """How sums become evidence against a total: `Thinning` or `Bernstein`."""
-
-    @property
-    def risk(self) -> bool: ...
-    def too_many(self, sums: Sums, explore: float) -> Mixture: ...
-    def too_few(self, sums: Sums, explore: float) -> Mixture: ...
 
 
 @dataclass(frozen=True)
@@ -159,3 +150,6 @@ class Bernstein:
         weights, squares = sums.weights[..., np.newaxis], sums.squares[..., np.newaxis]
         offsets = LOW_RATES * weights - 0.5 * LOW_RATES**2 * squares
         return Mixture(LOW_WEIGHTS, -LOW_RATES, offsets)
+
+
+Construction = Thinning | Bernstein  # how sums become evidence against a total

@@ -7,7 +7,7 @@ shares sum to 1, so with probability `level` no window is ever wrong.
 """
 
 from dataclasses import replace
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,15 +27,6 @@ from selectron.estimate.evidence import (
 LATER_HALF = 0  # stands in files for a window that grows with the stream
 IN_A_WINDOW = 4
 FIRST_DOUBLING = 500
-
-
-class Starts(Protocol):
-    """The rounds at which evidence starts anew, fixed beforehand; 0 is the first."""
-
-    def after(self, start: int) -> int: ...
-    def first_from(self, rounds: int) -> int: ...
-    def number(self, start: int) -> int: ...
-    def oldest(self, rounds: int) -> int: ...
 
 
 class Quarters(NamedTuple):
@@ -85,6 +76,9 @@ class Doublings(NamedTuple):
     def oldest(self, rounds: int) -> int:
         last = self.first_from(rounds // 2 + 1)
         return last // 2 if last > FIRST_DOUBLING else 0
+
+
+Starts = Quarters | Doublings  # the rounds at which evidence starts anew, fixed beforehand
 
 
 class Piece(NamedTuple):

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 
 from numba import njit
 
+PACKAGE = f"{__name__.partition('.')[0]}."
 Function = Callable[..., object]
 Compiled = TypeVar("Compiled", bound=Function)
 
@@ -33,7 +34,9 @@ def sources_of(*functions: Function) -> str:
         if function not in seen:
             seen.add(function)
             found = (function.__globals__.get(name) for name in _names(function.__code__))
-            waiting += [f for f in found if isinstance(f, FunctionType) and _is_ours(f)]
+            waiting += [
+                f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)
+            ]
     files = sorted({str(sys.modules[f.__module__].__file__) for f in seen})
     return sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
@@ -41,7 +44,3 @@ def sources_of(*functions: Function) -> str:
 def _names(code: CodeType) -> list[str]:
     nested = [c for c in code.co_consts if isinstance(c, CodeType)]
     return list(code.co_names) + [name for c in nested for name in _names(c)]
-
-
-def _is_ours(function: FunctionType) -> bool:
-    return function.__module__.split(".")[0] == __name__.split(".")[0]

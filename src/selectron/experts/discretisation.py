@@ -83,30 +83,20 @@ def log_one_plus(x: float) -> float:
 
 
 @jitable
-def step_to_worst(alpha: float, delta: float) -> float:
-    """Solve D(α + d ‖ α) = δ for d > 0."""
+def step_between(alpha: float, delta: float, worst_is_above: bool) -> float:
+    """Solve D(α + d ‖ α) = δ for d > 0; D(α ‖ α + d) = δ if α itself is the worst rate."""
     d = min(sqrt(0.5 * delta), 1.0 - alpha)  # not below the solution: D ≥ 2d², and D is convex
     for _ in range(NEWTON_STEPS):
         d = min(d, 0.5 * (d + (1.0 - alpha)))
+        above = alpha + d
         up, down = log_one_plus(d / alpha), log_one_plus(-d / (1.0 - alpha))
-        excess = (alpha + d) * up + (1.0 - alpha - d) * down - delta
+        if worst_is_above:
+            excess = above * up + (1.0 - alpha - d) * down - delta
+        else:
+            excess = -alpha * up - (1.0 - alpha) * down - delta
         if excess <= 0.0:
             break
-        d -= excess / (up - down)
-    return d
-
-
-@jitable
-def step_from_worst(worst: float, delta: float) -> float:
-    """Solve D(α* ‖ α* + d) = δ for d > 0."""
-    d = min(sqrt(0.5 * delta), 1.0 - worst)
-    for _ in range(NEWTON_STEPS):
-        d = min(d, 0.5 * (d + (1.0 - worst)))
-        up, down = log_one_plus(d / worst), log_one_plus(-d / (1.0 - worst))
-        excess = -worst * up - (1.0 - worst) * down - delta
-        if excess <= 0.0:
-            break
-        d -= excess * (worst + d) * (1.0 - worst - d) / d
+        d -= excess / (up - down) if worst_is_above else excess * above * (1.0 - alpha - d) / d
     return d
 
 
@@ -123,6 +113,6 @@ def lower_alphas(delta: float, out: Vector) -> int:
     while alpha < 0.5:
         out[count] = alpha
         count += 1
-        worst = alpha + step_to_worst(alpha, delta)
-        alpha = worst + step_from_worst(worst, delta)
+        worst = alpha + step_between(alpha, delta, True)
+        alpha = worst + step_between(worst, delta, False)
     return count

@@ -16,14 +16,12 @@ from selectron.experts.sharing import (
     calm_transition_of,
     check_alpha,
     is_calm,
-    scaled_step_likelihoods,
     step_likelihoods,
     stiff_share,
     transition_of,
 )
 from selectron.experts.static import StaticExpert
 from selectron.experts.steps import FINE, Fault, first_fault
-from selectron.numeric.elementary import logarithm
 
 
 class FixedShare(Mixture):
@@ -61,9 +59,9 @@ class FixedShare(Mixture):
     ) -> None:
         super().__init__(n, eta, prior)
         self.alpha = check_alpha(alpha)
-        calm = is_calm(self.n, self.alpha)
-        self._row = Row.start(self._prior, calm)
-        self._transition = (calm_transition_of if calm else transition_of)(self.n, self.alpha)
+        self._calm = is_calm(self.n, self.alpha)
+        self._row = Row.start(self._prior, self._calm)
+        self._shares = (calm_transition_of if self._calm else transition_of)(self.n, self.alpha)
         self._static = StaticExpert(self.n, eta=eta, prior=prior) if alpha == 0 or n == 1 else None
 
     @property
@@ -89,32 +87,22 @@ class FixedShare(Mixture):
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
         if self._static:
             return self._static._advance(losses, out)
-        run = run_calm_row if self._row.calm else run_stiff_row
-        return run(self._row, self._transition, self._rate, losses, out)
+        return run_row(self._row, self._calm, self._shares, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
         return self._static._log_weights() if self._static else self._row.log_weights()
 
 
 @compiled
-def run_calm_row(
-    row: Row, transition: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
+def run_row(
+    row: Row, calm: bool, shares: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
 ) -> Fault:
     fault = first_fault(losses)
     for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = step_likelihoods(row.weights, losses[t], rate, row.likelihood)
-        evidence = calm_share(row.weights, row.likelihood, transition[0], transition[1])
-        out[t] = finish(rate, smallest, excess, logarithm(evidence) / eta)
-    return fault
-
-
-@compiled
-def run_stiff_row(
-    row: Row, transition: tuple[float, float], rate: Rate, losses: Matrix, out: Vector
-) -> Fault:
-    fault = first_fault(losses)
-    for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = scaled_step_likelihoods(row, losses[t], rate)
-        evidence, exponent = stiff_share(row, transition[0], transition[1])
+        smallest, excess, eta = step_likelihoods(row, calm, losses[t], rate)
+        if calm:
+            evidence, exponent = calm_share(row.weights, row.likelihood, *shares), 0
+        else:
+            evidence, exponent = stiff_share(row, *shares)
         out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
     return fault

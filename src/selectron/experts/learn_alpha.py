@@ -113,7 +113,7 @@ class LearnAlpha(Mixture):
     @property
     def weights(self) -> Vector:
         mix_alpha_rows(self._rows, self._room)
-        return self._room.weights.copy()
+        return self._room.row.weights.copy()
 
     @property
     def alpha_weights(self) -> Vector:
@@ -143,9 +143,8 @@ class LearnAlpha(Mixture):
 
     def _log_weights(self) -> Vector:
         mix_alpha_rows_scaled(self._rows, self._room)
-        exponents = self._room.weight_exponents - self._room.weight_exponents.max()
-        pairs = zip(self._room.weights, exponents, strict=True)
-        return np.array([log_scaled(w, k) for w, k in pairs])
+        row = self._room.row
+        return row._replace(exponents=row.exponents - row.exponents.max()).log_weights()
 
 
 _STATE = ("calm", "scale", "floor", "stiff", "stiff_exponents", "mantissas", "exponents")
@@ -201,19 +200,13 @@ class AlphaRows(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Space for one step: three arrays over the rows, then arrays over the experts."""
+    """Space for one step."""
 
-    shares: Vector
+    shares: Vector  # (m,)
     evidence: Vector
     term_exponents: Indices
-    likelihood: Vector
-    mantissas: Vector  # the likelihood as scaled numbers
-    exponents: Indices
-    weights: Vector
-    weight_exponents: Indices
-    room: Vector
-    spare: Vector
-    spare_exponents: Indices
+    likelihood: Vector  # (n,)
+    row: Row  # the mixture of all rows, and the likelihood as scaled numbers
 
 
 def start_rows(prior: Vector, calm: Vector, stiff: Vector) -> AlphaRows:
@@ -241,16 +234,9 @@ def start_rows(prior: Vector, calm: Vector, stiff: Vector) -> AlphaRows:
 
 def make_room(n: int, m: int) -> Room:
     """Make room for n experts and m rows."""
-
-    def reals(size: int) -> Vector:
-        return np.zeros(size)
-
-    def whole(size: int) -> Indices:
-        return np.zeros(size, np.int64)
-
-    over_rows = reals(m), reals(m), whole(m)
-    likelihoods = reals(n), reals(n), whole(n)
-    return Room(*over_rows, *likelihoods, reals(n), whole(n), reals(n), reals(n), whole(n))
+    shares, evidence = np.zeros((2, m))
+    row = Row.start(np.ones(n), calm=False)
+    return Room(shares, evidence, np.zeros(m, np.int64), np.zeros(n), row)
 
 
 @jitable
@@ -290,26 +276,11 @@ def share_restless(rows: AlphaRows, evidence: Vector) -> None:
 
 
 @jitable
-def row_of(weights: Vector, exponents: Indices, room: Room) -> Row:
-    """Return a stiff row that has the likelihoods of this step."""
-    return Row(
-        False,
-        weights,
-        exponents,
-        room.mantissas,
-        room.exponents,
-        room.room,
-        room.spare,
-        room.spare_exponents,
-    )
-
-
-@jitable
 def learn_stiff(rows: AlphaRows, room: Room) -> None:
     """Learn and share in every stiff row; their evidence goes to the exponents over the rows."""
     calm = len(rows.scale)
     for k in range(len(rows.stiff_stay)):
-        row = row_of(rows.stiff[k], rows.stiff_exponents[k], room)
+        row = room.row._replace(weights=rows.stiff[k], exponents=rows.stiff_exponents[k])
         room.evidence[calm + k], exponent = stiff_share(row, rows.stiff_stay[k], rows.stiff_move[k])
         rows.exponents[calm + k] += exponent
 
@@ -317,7 +288,7 @@ def learn_stiff(rows: AlphaRows, room: Room) -> None:
 @jitable
 def mix_rows(rows: AlphaRows, room: Room) -> None:
     """Write the weight of every expert in the mixture of all rows, O(mn)."""
-    calm, weights = len(rows.scale), room.weights
+    calm, weights = len(rows.scale), room.row.weights
     _, total = sum_rows(rows, room)
     resting = 0.0
     for j in range(calm):
@@ -337,7 +308,7 @@ def mix_rows_scaled(rows: AlphaRows, room: Room) -> None:
     """Do as `mix_rows` does, with scaled numbers, because all plain weights may be 0."""
     calm, m = len(rows.scale), len(rows.mantissas)
     terms, exponents = room.evidence, room.term_exponents
-    for i in range(len(room.weights)):
+    for i in range(len(room.row.weights)):
         for j in range(m):
             if j < calm:
                 value, exponent = rows.scale[j] * rows.calm[i, j] + rows.floor[j], 0
@@ -346,24 +317,23 @@ def mix_rows_scaled(rows: AlphaRows, room: Room) -> None:
             terms[j], carry = split(rows.mantissas[j] * value)
             exponents[j] = rows.exponents[j] + exponent + carry
         largest = align(terms, exponents, room.shares)
-        room.weights[i], carry = split(sum_of(room.shares))
-        room.weight_exponents[i] = largest + carry
+        room.row.weights[i], carry = split(sum_of(room.shares))
+        room.row.exponents[i] = largest + carry
 
 
 @jitable
 def wake_all(rows: AlphaRows, room: Room, losses: Vector) -> None:
     """Give experts that slept the likelihood of the mixture of all awake experts."""
-    mass = lane_dot(room.weights, room.likelihood)
+    mass = lane_dot(room.row.weights, room.likelihood)
     if mass > SAFE_MASS:
-        mixture, exponent = split(mass / sum_awake(room.weights, losses))
+        mixture, exponent = split(mass / sum_awake(room.row.weights, losses))
     else:
         mix_rows_scaled(rows, room)
-        row = row_of(room.weights, room.weight_exponents, room)
-        mixture, exponent = scaled_mixture(row, losses)
+        mixture, exponent = scaled_mixture(room.row, losses)
     for i in range(len(losses)):
         if losses[i] != losses[i]:
             room.likelihood[i] = mixture * power_of_two(exponent)
-            room.mantissas[i], room.exponents[i] = mixture, exponent
+            room.row.likelihood[i], room.row.likelihood_exponents[i] = mixture, exponent
 
 
 @jitable
@@ -391,11 +361,12 @@ def row_likelihoods(
     excess = 0.0
     if rate.tuned or awake < len(losses):
         mix_rows(rows, room)
-        excess = mean_excess(room.weights, losses, smallest)
+        excess = mean_excess(room.row.weights, losses, smallest)
     eta = step_rate(rate, excess)
     likelihoods(losses, smallest, eta, room.likelihood)
     if len(rows.stiff_stay) > 0 or awake < len(losses):
-        scaled_likelihoods(losses, smallest, eta, room.mantissas, room.exponents)
+        row = room.row
+        scaled_likelihoods(losses, smallest, eta, row.likelihood, row.likelihood_exponents)
     if awake < len(losses):
         wake_all(rows, room, losses)
     return smallest, excess, eta

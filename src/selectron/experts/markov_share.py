@@ -15,11 +15,10 @@ from selectron.experts.sharing import (
     LEAST_ALPHA,
     Row,
     learn_scaled,
-    scaled_step_likelihoods,
     step_likelihoods,
 )
 from selectron.experts.steps import FINE, Fault, first_fault, sum_of
-from selectron.numeric.elementary import jitable, logarithm
+from selectron.numeric.elementary import jitable
 
 SAFE_EXPONENT = -900  # weights above 2^-900 and moves above 2^-100 multiply to normal numbers
 
@@ -51,7 +50,8 @@ class MarkovShare(Mixture):
     ) -> None:
         self.transition = _read_transition(transition)
         super().__init__(len(self.transition), eta, prior)
-        self._row = Row.start(self._prior, bool((self.transition >= LEAST_ALPHA).all()))
+        self._calm = bool((self.transition >= LEAST_ALPHA).all())
+        self._row = Row.start(self._prior, self._calm)
         self._moves = Moves(
             self.transition,
             np.ascontiguousarray(self.transition.T),
@@ -76,8 +76,7 @@ class MarkovShare(Mixture):
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:
-        run = run_calm_moves if self._row.calm else run_stiff_moves
-        return run(self._row, self._moves, self._rate, losses, out)
+        return run_moves(self._row, self._calm, self._moves, self._rate, losses, out)
 
     def _log_weights(self) -> Vector:
         return self._row.log_weights()
@@ -165,19 +164,13 @@ def arrive_from_far(row: Row, origin: Vector) -> tuple[float, int]:
 
 
 @compiled
-def run_calm_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
+def run_moves(row: Row, calm: bool, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
     fault = first_fault(losses)
     for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = step_likelihoods(row.weights, losses[t], rate, row.likelihood)
-        out[t] = finish(rate, smallest, excess, logarithm(move_calm(row, moves)) / eta)
-    return fault
-
-
-@compiled
-def run_stiff_moves(row: Row, moves: Moves, rate: Rate, losses: Matrix, out: Vector) -> Fault:
-    fault = first_fault(losses)
-    for t in range(len(losses) if fault[0] == FINE else 0):
-        smallest, excess, eta = scaled_step_likelihoods(row, losses[t], rate)
-        evidence, exponent = move_stiff(row, moves)
+        smallest, excess, eta = step_likelihoods(row, calm, losses[t], rate)
+        if calm:
+            evidence, exponent = move_calm(row, moves), 0
+        else:
+            evidence, exponent = move_stiff(row, moves)
         out[t] = finish(rate, smallest, excess, log_scaled(evidence, exponent) / eta)
     return fault

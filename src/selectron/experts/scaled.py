@@ -56,17 +56,11 @@ def log_scaled(mantissa: float, exponent: int) -> float:
 
 
 @jitable
-def largest_exponent(mantissas: Vector, exponents: Indices) -> int:
+def align(mantissas: Vector, exponents: Indices, out: Vector) -> int:
+    """Write all numbers at the largest exponent, which is returned; tiny ones become 0."""
     largest = LOWEST
     for i in range(len(mantissas)):
         largest = max(largest, int(exponents[i]) if mantissas[i] > 0.0 else LOWEST)
-    return largest
-
-
-@jitable
-def align(mantissas: Vector, exponents: Indices, out: Vector) -> int:
-    """Write all numbers at the largest exponent, which is returned; tiny ones become 0."""
-    largest = largest_exponent(mantissas, exponents)
     for i in range(len(mantissas)):
         out[i] = mantissas[i] * power_of_two(exponents[i] - largest)
     return largest

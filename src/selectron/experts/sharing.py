@@ -36,7 +36,6 @@ LEAST_STAY = 1 / 256  # (n - 1)(1 - α) below this: the calm form would lose 8 o
 class Row(NamedTuple):
     """One distribution over experts: weights · 2^exponents; all exponents are 0 if calm."""
 
-    calm: bool
     weights: Vector
     exponents: Indices
     likelihood: Vector  # of the step, scaled like the weights
@@ -49,14 +48,14 @@ class Row(NamedTuple):
     def start(cls, prior: Vector, calm: bool) -> "Row":
         a, b, c = (np.zeros(len(prior), np.int64) for _ in range(3))
         likelihood, room, spare = (np.zeros(len(prior)) for _ in range(3))
-        row = cls(calm, prior.copy(), a, likelihood, b, room, spare, c)
+        row = cls(prior.copy(), a, likelihood, b, room, spare, c)
         if not calm:
             for i in range(len(prior)):
                 row.weights[i], row.exponents[i] = split(prior[i])
         return row
 
     def plain_weights(self) -> Vector:
-        return self.weights.copy() if self.calm else plain_numbers(self.weights, self.exponents)
+        return plain_numbers(self.weights, self.exponents)
 
     def log_weights(self) -> Vector:
         pairs = zip(self.weights, self.exponents, strict=True)
@@ -119,23 +118,9 @@ def scaled_likelihoods(
 
 @jitable
 def step_likelihoods(
-    weights: Vector, losses: Vector, rate: Rate, likelihood: Vector
+    row: Row, calm: bool, losses: Vector, rate: Rate
 ) -> tuple[float, float, float]:
     """Write the likelihood of every expert; return the smallest loss, the mean's excess, and η."""
-    smallest, awake = smallest_awake(losses)
-    excess = mean_excess(weights, losses, smallest) if rate.tuned else 0.0
-    eta = step_rate(rate, excess)
-    likelihoods(losses, smallest, eta, likelihood)
-    if awake < len(losses):
-        mixture = lane_dot(weights, likelihood) / sum_awake(weights, losses)
-        for i in range(len(losses)):
-            likelihood[i] = likelihood[i] if losses[i] == losses[i] else mixture
-    return smallest, excess, eta
-
-
-@jitable
-def scaled_step_likelihoods(row: Row, losses: Vector, rate: Rate) -> tuple[float, float, float]:
-    """Do as `step_likelihoods` does, for a stiff row."""
     smallest, awake = smallest_awake(losses)
     excess = 0.0
     if rate.tuned:
@@ -143,13 +128,26 @@ def scaled_step_likelihoods(row: Row, losses: Vector, rate: Rate) -> tuple[float
             row.room[i] = row.weights[i] * power_of_two(row.exponents[i])
         excess = mean_excess(row.room, losses, smallest)
     eta = step_rate(rate, excess)
-    scaled_likelihoods(losses, smallest, eta, row.likelihood, row.likelihood_exponents)
+    if calm:
+        likelihoods(losses, smallest, eta, row.likelihood)
+    else:
+        scaled_likelihoods(losses, smallest, eta, row.likelihood, row.likelihood_exponents)
     if awake < len(losses):
-        mixture, exponent = scaled_mixture(row, losses)
-        for i in range(len(losses)):
-            if losses[i] != losses[i]:
-                row.likelihood[i], row.likelihood_exponents[i] = mixture, exponent
+        wake_row(row, calm, losses)
     return smallest, excess, eta
+
+
+@jitable
+def wake_row(row: Row, calm: bool, losses: Vector) -> None:
+    """Give experts that slept the likelihood of the mixture of all awake experts."""
+    if calm:
+        mass = lane_dot(row.weights, row.likelihood)
+        mixture, exponent = mass / sum_awake(row.weights, losses), 0
+    else:
+        mixture, exponent = scaled_mixture(row, losses)
+    for i in range(len(losses)):
+        if losses[i] != losses[i]:
+            row.likelihood[i], row.likelihood_exponents[i] = mixture, exponent
 
 
 @jitable

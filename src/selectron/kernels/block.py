@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Matrix, Table, Vector
 from selectron.compiler.verbs import Verb
 from selectron.kernels.choice import KernelFunction, own_similarity, similarities
 from selectron.kernels.support import (
@@ -13,7 +13,6 @@ from selectron.kernels.support import (
     DensePanels,
     SparseSlots,
     Support,
-    Table,
     capacity_of,
     clear,
     slot_product,
@@ -21,11 +20,14 @@ from selectron.kernels.support import (
     support_rows,
 )
 from selectron.kernels.tiles import PANEL, fill_row_tiles, strip, tile, tile_rows
-from selectron.numeric.rows import Csr, Dense, Rows, row, sound, square_norm
+from selectron.numeric.rows import Csr, Dense, Rows, row, square_norm
 
 
 class Block(NamedTuple):
-    """Some rows of the stream, and their kernel values against the support vectors so far."""
+    """Some rows of the stream, and their kernel values against the support vectors so far.
+
+    The columns of the rows were looked at before any kernel value was computed.
+    """
 
     rows: Rows
     row_tiles: Matrix  # the rows once more, as `tile` reads them; none if few or sparse
@@ -44,11 +46,6 @@ def block_row(X: Block, t: int) -> BlockRow:
     k = X.first + t
     values, within = X.values[k], X.within[k]
     return BlockRow(row(X.rows, k), X.row_tiles, k, values, within, X.raw_squares[k], X.squares[k])
-
-
-@sound.of(Block)
-def block_sound(X: Block, t: int) -> bool:
-    return True  # looked at before any kernel value was computed
 
 
 @Verb

@@ -45,34 +45,26 @@ class Projection(NamedTuple):
 Budget = Unlimited | Exit | Projection
 
 
-@Verb
+@Verb.with_body
 def is_full(budget: State, n_support: int) -> bool:
     """Tell whether all places are taken, so that a row cannot just enter."""
+    return False
 
 
-@Verb
+@Verb.with_body
 def leaving(budget: State, coefficients: Matrix, n_support: int, n_recent: int) -> int:
-    """Return the slot of the support vector that leaves."""
+    """Return the slot of the support vector that leaves; a new one if none does."""
+    return n_support
 
 
-@Verb
+@Verb.with_body
 def note_entry(budget: State, slot: int, values: Vector, square: float) -> None:
     """Write down the kernel values of the row that enters, which later exits need."""
-
-
-@is_full.of(Unlimited)
-def never_full(budget: Unlimited, n_support: int) -> bool:
-    return False
 
 
 @is_full.of(Exit, Projection)
 def full(budget: Exit | Projection, n_support: int) -> bool:
     return n_support >= budget.most
-
-
-@leaving.otherwise
-def nobody_leaves(budget: State, coefficients: Matrix, n_support: int, n_recent: int) -> int:
-    return n_support
 
 
 @leaving.of(Exit)
@@ -89,11 +81,6 @@ def one_leaves(budget: Exit, coefficients: Matrix, n_support: int, n_recent: int
         if j == 0 or size < smallest or older:
             chosen, smallest = j, size
     return chosen
-
-
-@note_entry.otherwise
-def nothing_to_note(budget: State, slot: int, values: Vector, square: float) -> None:
-    pass
 
 
 @note_entry.of(Exit)

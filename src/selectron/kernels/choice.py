@@ -138,27 +138,16 @@ def _number(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a finite number, got {name}={value!r}")
 
 
-@Verb
+@Verb.with_body
 def similarities(
     kernel: State, values: Vector, squares: Vector, square: float, room: Vector
 ) -> None:
     """Turn the products of a row with others, of these squared lengths, into kernel values."""
 
 
-@Verb
+@Verb.with_body
 def own_similarity(kernel: State, square: float) -> float:
     """Return k(x, x) for a row of this squared length."""
-
-
-@similarities.of(Linear, Given)
-def nothing_to_turn(
-    kernel: State, values: Vector, squares: Vector, square: float, room: Vector
-) -> None:
-    pass
-
-
-@own_similarity.of(Linear, Given)
-def own_product(kernel: State, square: float) -> float:
     return square
 
 

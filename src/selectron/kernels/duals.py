@@ -1,11 +1,9 @@
 """From an update rule to its dual form, and room for it to grow."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from selectron.kernels.budgets import Budget, Exit, Projection, Unlimited
-from selectron.kernels.choice import Kernel
+from selectron.kernels.choice import Kernel, KernelChoice
 from selectron.kernels.first_order import ManyClasses, Prototypes, TwoClasses
 from selectron.kernels.second_order import Regression
 from selectron.kernels.support import MOST_RECENT, Support, widened, with_room
@@ -21,21 +19,14 @@ SECOND_ORDER = (Ridge, SecondOrder)
 Dual = TwoClasses | ManyClasses | Belief | ClassBelief
 
 
-class Memory(NamedTuple):
-    """How many support vectors there may be, and what makes room."""
-
-    most: int | None
-    removal: str
-
-
-def check_dual(rule: UpdateRule, memory: Memory) -> None:
+def check_dual(rule: UpdateRule, choice: KernelChoice) -> None:
     """Refuse rules that no sum over support vectors can express."""
     if not isinstance(rule, FIRST_ORDER + SECOND_ORDER):
         raise ValueError(
             f"{rule.label} has no form with a kernel: use Perceptron(), Ballseptron(), "
             "SecondOrder() or Ridge(), or leave the kernel out"
         )
-    projected = memory.most is not None and memory.removal == "projection"
+    projected = choice.budget is not None and choice.removal == "projection"
     if projected and isinstance(rule, SECOND_ORDER):
         raise ValueError(
             f'removal="projection" is for first-order rules, and {rule.label} is not one: '
@@ -44,11 +35,11 @@ def check_dual(rule: UpdateRule, memory: Memory) -> None:
 
 
 def begin_dual(
-    rule: UpdateRule, support: Support, kernel: Kernel, memory: Memory, n_classes: int
+    rule: UpdateRule, support: Support, kernel: Kernel, choice: KernelChoice, n_classes: int
 ) -> Dual:
     """Return the state of the rule with no support vectors yet."""
-    check_dual(rule, memory)
-    budget, n = _budget(memory), n_classes if n_classes > 2 else 1
+    check_dual(rule, choice)
+    budget, n = _budget(choice), n_classes if n_classes > 2 else 1
     if isinstance(rule, SECOND_ORDER):
         solved, matrix, a = np.zeros((n, 0)), np.zeros((0, 0)), float(rule.a)
         parts = solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
@@ -66,40 +57,31 @@ def begin_dual(
     return TwoClasses(store, eta, r, 0.0, 0, 0)
 
 
-def _budget(memory: Memory) -> Budget:
-    if memory.most is None:
+def _budget(choice: KernelChoice) -> Budget:
+    if choice.budget is None:
         return Unlimited(True)
-    if memory.removal == "projection":
-        return Projection(np.zeros((0, 0)), np.zeros(0), memory.most)
+    if choice.removal == "projection":
+        return Projection(np.zeros((0, 0)), np.zeros(0), choice.budget)
     entered, clock, coins = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(MOST_RECENT)
-    by_coin = memory.removal == "random"
-    return Exit(np.zeros((0, 0)), entered, clock, coins, memory.most, by_coin)
-
-
-def core_of(state: State) -> State:
-    """Return the part of a dual state that has the support vectors."""
-    return state.store
-
-
-def with_core(state: State, core: State) -> State:
-    return state._replace(store=core)
+    by_coin = choice.removal == "random"
+    return Exit(np.zeros((0, 0)), entered, clock, coins, choice.budget, by_coin)
 
 
 def dual_with_room(state: State, capacity: int, nonzeros: int) -> State:
     """Return the state with this many slots."""
-    core = core_of(state)
-    core = core._replace(
-        support=with_room(core.support, capacity, nonzeros),
-        budget=_budget_with_room(core.budget, capacity),
-        coefficients=widened(core.coefficients, len(core.coefficients), capacity),
+    store = state.store
+    store = store._replace(
+        support=with_room(store.support, capacity, nonzeros),
+        budget=_budget_with_room(store.budget, capacity),
+        coefficients=widened(store.coefficients, len(store.coefficients), capacity),
     )
-    if isinstance(core, Regression):
-        core = core._replace(
-            targets=widened(core.targets, len(core.targets), capacity),
-            inverse=widened(core.inverse, capacity, capacity),
+    if isinstance(store, Regression):
+        store = store._replace(
+            targets=widened(store.targets, len(store.targets), capacity),
+            inverse=widened(store.inverse, capacity, capacity),
             image=np.zeros(capacity),
         )
-    return with_core(state, core)
+    return state._replace(store=store)
 
 
 def _budget_with_room(budget: Budget, capacity: int) -> Budget:

@@ -57,9 +57,20 @@ class Entry(NamedTuple):
     square: float
 
 
-@Verb
+@Verb.with_body
 def admit(budget: State, store: Prototypes, x: BlockRow) -> Entry:
     """Find a slot for the row; take a support vector that leaves for it out of the hypotheses."""
+    slot = store.support.n_support
+    if is_full(budget, slot):
+        slot = leaving(budget, store.coefficients, slot, store.support.recent.n)
+        take_out(budget, store, slot, x)
+    note_entry(budget, slot, x.values[: store.support.n_support], x.square)
+    return Entry(slot, x.square)
+
+
+@Verb.with_body
+def take_out(budget: State, store: Prototypes, slot: int, x: BlockRow) -> None:
+    """Take a support vector out of hypotheses, scores and products."""
 
 
 @look.of(Prototypes)
@@ -97,26 +108,6 @@ def move(store: Prototypes, x: BlockRow) -> Prototypes:
             cross = steps[a] * scores[b] + steps[b] * scores[a]
             products[a, b] += cross + steps[a] * steps[b] * entry.square
     return store._replace(support=support)
-
-
-@admit.otherwise
-def admit_after_exit(budget: State, store: Prototypes, x: BlockRow) -> Entry:
-    slot = store.support.n_support
-    if is_full(budget, slot):
-        slot = leaving(budget, store.coefficients, slot, store.support.recent.n)
-        take_out(budget, store, slot, x)
-    note_entry(budget, slot, x.values[: store.support.n_support], x.square)
-    return Entry(slot, x.square)
-
-
-@Verb
-def take_out(budget: State, store: Prototypes, slot: int, x: BlockRow) -> None:
-    """Take a support vector out of hypotheses, scores and products."""
-
-
-@take_out.otherwise
-def nothing_to_take_out(budget: State, store: Prototypes, slot: int, x: BlockRow) -> None:
-    pass
 
 
 @take_out.of(Exit)

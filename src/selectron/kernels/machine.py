@@ -11,19 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Codes, Matrix, Vector
+from selectron.arrays import Array, Codes, Matrix, Table, Vector
 from selectron.compiler.states import States, pack
 from selectron.compiler.verbs import digest, kernel
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
 from selectron.kernels.budgets import Exit, Unlimited
 from selectron.kernels.choice import KINDS, Kernel, KernelChoice
-from selectron.kernels.duals import Memory, begin_dual, core_of, dual_with_room, with_core
+from selectron.kernels.duals import begin_dual, dual_with_room
 from selectron.kernels.support import (
     MOST_RECENT,
     NOT_MULTIPLIED,
-    Array,
     BlockRow,
-    Table,
     begin_support,
     capacity_of,
     roomier,
@@ -52,6 +50,7 @@ LARGEST_BLOCK = MOST_RECENT
 USUAL_BLOCK = 384  # whole tiles of rows, and 5 % faster than 512: its values leave the cache later
 MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
 GIVEN_BLOCK = 64  # rows a call of the user's function
+ENDLESS = 2**53  # support vectors, without a budget
 EXITS = 0x6578697473  # the coins of exits are not those of questions
 
 # Fields that a row or a block fills anew.
@@ -90,15 +89,14 @@ class KernelMachine:
         self.sparse = isinstance(rows, Csr)
         function = choice.function(rows, self.d) if function is None else function
         support = begin_support(rows, self.d, self.dtype)
-        memory = Memory(choice.budget, choice.removal)
         query = rules.query
         learner = Learner(
             rules.scaling.begin(self.d, self.dtype),
-            begin_dual(rules.update, support, function, memory, n_classes),
+            begin_dual(rules.update, support, function, choice, n_classes),
             query.many(self.d, n_classes) if n_classes > 2 else query.begin(self.d),
         )
         self.states = States(learner)
-        kinds = type(support), type(function), Block, BlockRow
+        kinds: list[type] = [type(support), type(function), Block, BlockRow]
         self.fill = digest(*kinds, kernel=fill_block.__module__)
         self._begin_scratch()
 
@@ -118,18 +116,18 @@ class KernelMachine:
     # --- what is kept
 
     @property
-    def core(self) -> State:
+    def store(self) -> State:
         """Support vectors and coefficients as they are now."""
-        return core_of(self.states.now.update)
+        return self.states.now.update.store
 
     def support_vectors(self) -> Table:
         """Return the rows kept, as a matrix."""
-        return support_rows(self.core.support)
+        return support_rows(self.store.support)
 
     def dual_coefficients(self) -> Matrix:
         """Return the coefficients of the rows kept, a row a class."""
-        core = self.core
-        coefficients: Matrix = core.coefficients[:, : core.support.n_support].copy()
+        store = self.store
+        coefficients: Matrix = store.coefficients[:, : store.support.n_support].copy()
         return coefficients
 
     def describe(self) -> dict[str, Any]:
@@ -138,7 +136,7 @@ class KernelMachine:
             raise ValueError(
                 "a learner whose kernel is a function cannot be saved: name a kernel, or pickle it"
             )
-        function = self.core.kernel
+        function = self.store.kernel
         return {
             "machine": "kernel",
             "choice": asdict(self.choice),
@@ -177,8 +175,8 @@ class KernelMachine:
     def snapshot(self) -> tuple[Learner, list[Any], Vector]:
         """Copy what a batch can change: without a budget, slots once filled stay as they are."""
         fixed: set[int] = set()
-        if isinstance(self.core.budget, Unlimited):
-            support = core_of(self.states.tree.update).support
+        if isinstance(self.store.budget, Unlimited):
+            support = self.states.tree.update.store.support
             fixed = {id(array) for array in support if isinstance(array, np.ndarray)}
         copies = [None if id(a) in fixed else a.copy() for a in self.arrays()]
         return self.states.tree, copies, self.states.numbers.copy()
@@ -200,7 +198,7 @@ class KernelMachine:
             self.seed,
             self.choice,
             n_classes=n_classes,
-            function=self.core.kernel,
+            function=self.store.kernel,
             largest_block=self.largest_block,
         )
         machine.provide(*self.room())
@@ -281,24 +279,24 @@ class KernelMachine:
     def _block_rows(self) -> int:
         if callable(self.choice.kernel):
             return min(self.largest_block, GIVEN_BLOCK)
-        fit = MOST_VALUES // max(1, int(self.core.support.n_support))
+        fit = MOST_VALUES // max(1, int(self.store.support.n_support))
         return max(1, min(self.largest_block, max(fit, PANEL)))
 
     def settle(self) -> None:
         """Forget the block at hand: what is left depends on the rounds alone."""
         self._at_hand = None
         state = self.states.now
-        core = core_of(state.update)
-        core.support.recent.multiplied[:] = NOT_MULTIPLIED
-        support = core.support._replace(recent=core.support.recent._replace(n=0))
-        update = with_core(state.update, core._replace(support=support))
+        store = state.update.store
+        store.support.recent.multiplied[:] = NOT_MULTIPLIED
+        support = store.support._replace(recent=store.support.recent._replace(n=0))
+        update = state.update._replace(store=store._replace(support=support))
         pack(state._replace(update=update), self.states.numbers)
-        if isinstance(core.budget, Exit) and core.budget.by_coin:
-            toss(self.seed ^ EXITS, int(core.budget.clock[0]), core.budget.coins)
+        if isinstance(store.budget, Exit) and store.budget.by_coin:
+            toss(self.seed ^ EXITS, int(store.budget.clock[0]), store.budget.coins)
 
     def room(self) -> tuple[int, int]:
         """Return how many slots there are, and how many nonzeros fit into a sparse one."""
-        support = core_of(self.states.tree.update).support
+        support = self.states.tree.update.store.support
         return capacity_of(support), support.values.shape[1] if self.sparse else 0
 
     def provide(self, capacity: int, nonzeros: int) -> None:
@@ -309,24 +307,21 @@ class KernelMachine:
 
     def _make_room(self, rows: Rows, n: int) -> None:
         slots, width = self.room()
-        needed = self.core.support.n_support + n
-        if self.choice.budget is not None:
-            needed = min(needed, self.choice.budget)
-        capacity = roomier(slots, needed)
-        if self.choice.budget is not None:
-            capacity = min(capacity, roomier(0, self.choice.budget))
+        most = self.choice.budget or ENDLESS
+        needed = min(self.store.support.n_support + n, most)
+        capacity = min(roomier(slots, needed), roomier(0, most))
         nonzeros = int(np.diff(rows.starts).max()) if isinstance(rows, Csr) else 0
         if capacity > slots or nonzeros > width:
             self.provide(capacity, nonzeros)
 
     def _filled(self, rows: Rows) -> Block:
-        n, core = shape(rows)[0], self.core
+        n, store = shape(rows)[0], self.store
         if callable(self.choice.kernel):
-            return given_block(self.choice.kernel, rows, core.support)
-        values = self._scratch.values(n, capacity_of(core.support))
+            return given_block(self.choice.kernel, rows, store.support)
+        values = self._scratch.values(n, capacity_of(store.support))
         tiles = self._scratch.row_tiles(0 if self.sparse else n, self.d)
         block = Block(rows, tiles, 0, values, np.empty((n, 0)), np.empty(n), np.empty(n))
-        kernel(fill_block, self.fill)(core.kernel, core.support, block)
+        kernel(fill_block, self.fill)(store.kernel, store.support, block)
         return block
 
 

@@ -5,12 +5,12 @@ the block's kernel values do not know them, so a row is held against them when i
 Room for more slots is made between blocks: compiled code never asks for memory.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from selectron.arrays import Indices, Matrix, Vector
+from selectron.arrays import Array, Indices, Matrix, Table, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.kernels.choice import Given, similarities
 from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
@@ -20,8 +20,6 @@ from selectron.protocol import State
 
 MOST_RECENT = 512
 NOT_MULTIPLIED = (-1, 0)
-Array = NDArray[Any]
-Table = Any  # rows as users know them: an array, or a sparse matrix of SciPy
 
 
 class BlockRow(NamedTuple):
@@ -79,6 +77,7 @@ class SparseSlots(NamedTuple):
 
 
 Support = DensePanels | SparseSlots
+SomeSupport = TypeVar("SomeSupport", DensePanels, SparseSlots)
 
 
 @Verb
@@ -91,9 +90,15 @@ def keep(support: Support, slot: int, x: BlockRow) -> Support:
     """Return the support with the row in this slot, over what was there."""
 
 
-@Verb
+@Verb.with_body
 def catch_up(kernel: State, support: Support, x: BlockRow) -> None:
     """Bring the kernel values of the row up to date with the recent ones."""
+    recent = support.recent
+    if recent.n > 0:
+        multiply_recent(support, x)
+        similarities(kernel, recent.values[: recent.n], recent.squares, x.raw_square, recent.room)
+        for i in range(recent.n):
+            x.values[recent.slots[i]] = recent.values[i]
 
 
 @multiply_recent.of(DensePanels)
@@ -143,16 +148,6 @@ def slot_product(support: SparseSlots, slot: int) -> float:
     )
 
 
-@catch_up.otherwise
-def compare_with_recent(kernel: State, support: Support, x: BlockRow) -> None:
-    recent = support.recent
-    if recent.n > 0:
-        multiply_recent(support, x)
-        similarities(kernel, recent.values[: recent.n], recent.squares, x.raw_square, recent.room)
-        for i in range(recent.n):
-            x.values[recent.slots[i]] = recent.values[i]
-
-
 @catch_up.of(Given)
 def look_up_recent(kernel: Given, support: Support, x: BlockRow) -> None:
     recent = support.recent
@@ -161,12 +156,14 @@ def look_up_recent(kernel: Given, support: Support, x: BlockRow) -> None:
 
 
 @helper
-def with_entry(recent: Recent, slot: int, x: BlockRow) -> Recent:
-    """Return the recent ones with the row that has just entered this slot."""
+def with_entry(support: SomeSupport, slot: int, x: BlockRow) -> SomeSupport:
+    """Return the support after a row was written into this slot: it is one of the recent ones."""
+    recent = support.recent
     recent.slots[recent.n] = slot
     recent.births[recent.n] = x.position
-    recent.squares[recent.n] = x.raw_square
-    return recent._replace(n=recent.n + 1)
+    recent.squares[recent.n] = support.squares[slot] = x.raw_square
+    recent = recent._replace(n=recent.n + 1)
+    return support._replace(recent=recent, n_support=max(support.n_support, slot + 1))
 
 
 @keep.of(DensePanels)
@@ -175,9 +172,7 @@ def keep_in_panels(support: DensePanels, slot: int, x: BlockRow) -> DensePanels:
     for k in range(len(values)):
         support.panels[slot // PANEL, k, slot % PANEL] = values[k]
         support.recent_panels[n // PANEL, k, n % PANEL] = values[k]
-    support.squares[slot] = x.raw_square
-    recent = with_entry(support.recent, slot, x)
-    return support._replace(recent=recent, n_support=max(support.n_support, slot + 1))
+    return with_entry(support, slot, x)
 
 
 @keep.of(SparseSlots)
@@ -187,9 +182,7 @@ def keep_in_slots(support: SparseSlots, slot: int, x: BlockRow) -> SparseSlots:
         support.values[slot, k] = x.row.values[k]
         support.columns[slot, k] = x.row.indices[k]
     support.lengths[slot] = n
-    support.squares[slot] = x.raw_square
-    recent = with_entry(support.recent, slot, x)
-    return support._replace(recent=recent, n_support=max(support.n_support, slot + 1))
+    return with_entry(support, slot, x)
 
 
 # Room, made between blocks.

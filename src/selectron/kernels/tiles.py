@@ -7,28 +7,18 @@ every processor, and no BLAS is asked; the tile is as large as the registers, so
 as one. Plain Python has no such instruction: `fused` computes the same bits with NumPy.
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
+from selectron.compiler.emitting import Emission, Site, compiled_form_of
 from selectron.compiler.lanes import INDEX, spread
-from selectron.compiler.numba_internals import BaseContext as Context
 from selectron.compiler.numba_internals import cgutils
 from selectron.compiler.prefetch import CACHE_LINE, LEVEL_1, emit_hint_at
-from selectron.compiler.verbs import INLINE, helper
+from selectron.compiler.verbs import helper
 
-Builder: TypeAlias = ir.IRBuilder
-Value: TypeAlias = ir.Value
-Array: TypeAlias = types.Array
-Kind: TypeAlias = types.Type
-Body = Callable[..., None]
-Emission = tuple[Kind, Callable[..., Value]]
 Number = float | np.floating
 
 PANEL = 32
@@ -72,90 +62,68 @@ def strip(x: Vector, panels: Matrix, p: int, out: Vector) -> None:
     out[:PANEL] = total
 
 
-@overload(tile, strict=False, jit_options=INLINE)
-def _compiled_tile(
-    row_tiles: Array, q: Kind, panels: Array, p: Kind, out: Array, first: Kind
-) -> Body:
-    return lambda row_tiles, q, panels, p, out, first: _emit_tile(
-        row_tiles, q, panels, p, out, first
-    )
-
-
-@overload(strip, strict=False, jit_options=INLINE)
-def _compiled_strip(x: Array, panels: Array, p: Kind, out: Array) -> Body:
-    return lambda x, panels, p, out: _emit_strip(x, panels, p, out)
-
-
-@intrinsic
+@compiled_form_of(tile)
 def _emit_tile(
-    typing: Context,
-    row_tiles: Array,
-    q: Kind,
-    panels: Array,
-    p: Kind,
-    out: Array,
-    first: Kind,
+    row_tiles: types.Array,
+    q: types.Integer,
+    panels: types.Array,
+    p: types.Integer,
+    out: types.Array,
+    first: types.Integer,
 ) -> Emission:
-    def generate(context: Context, builder: Builder, signature: Kind, args: list[Value]) -> Value:
-        given = _array(context, builder, row_tiles, args[0])
-        kept = _array(context, builder, out, args[4])
-        many = TILE_ROWS[_bits(row_tiles.dtype)]
+    def generate(site: Site, *values: ir.Value) -> ir.Value:
+        given, q, _, p, _, first = values
+        builder, many = site.builder, TILE_ROWS[row_tiles.dtype.bitwidth]
+        given, kept = _array(site, row_tiles, given), _array(site, out, values[4])
         d, width = (builder.extract_value(a.shape, 1) for a in (given, kept))
-        column = builder.mul(args[3], ir.Constant(INDEX, PANEL))
-        numbers = [builder.add(args[5], ir.Constant(INDEX, r)) for r in range(many)]
-        targets = [
-            builder.gep(kept.data, [builder.add(builder.mul(t, width), column)]) for t in numbers
-        ]
+        column = builder.mul(p, ir.Constant(INDEX, PANEL))
+        numbers = [builder.add(first, ir.Constant(INDEX, r)) for r in range(many)]
+        places = [builder.add(builder.mul(t, width), column) for t in numbers]
+        targets = [builder.gep(kept.data, [place]) for place in places]
         size = builder.mul(d, ir.Constant(INDEX, many))
-        rows = builder.gep(given.data, [builder.mul(args[1], size)])
-        panel = _panel(context, builder, panels, args[2], args[3], d)
-        _emit_sums(context, builder, (row_tiles.dtype, out.dtype), d, rows, panel, targets)
-        return context.get_dummy_value()
+        rows = builder.gep(given.data, [builder.mul(q, size)])
+        panel = _panel(site, panels, values[2], p, d)
+        return _emit_sums(site, (row_tiles.dtype, out.dtype), d, rows, panel, targets)
 
-    return types.void(row_tiles, types.int64, panels, types.int64, out, types.int64), generate
-
-
-@intrinsic
-def _emit_strip(typing: Context, x: Array, panels: Array, p: Kind, out: Array) -> Emission:
-    def generate(context: Context, builder: Builder, signature: Kind, args: list[Value]) -> Value:
-        given, kept = _array(context, builder, x, args[0]), _array(context, builder, out, args[3])
-        d = builder.extract_value(given.shape, 0)
-        panel = _panel(context, builder, panels, args[1], args[2], d)
-        _emit_sums(context, builder, (x.dtype, out.dtype), d, given.data, panel, [kept.data])
-        return context.get_dummy_value()
-
-    return types.void(x, panels, types.int64, out), generate
+    return types.void, generate
 
 
-def _bits(kind: Kind) -> int:
-    assert isinstance(kind, types.Float)
-    return int(kind.bitwidth)
+@compiled_form_of(strip)
+def _emit_strip(
+    x: types.Array, panels: types.Array, p: types.Integer, out: types.Array
+) -> Emission:
+    def generate(
+        site: Site, row: ir.Value, kept: ir.Value, p: ir.Value, target: ir.Value
+    ) -> ir.Value:
+        given = _array(site, x, row)
+        d = site.builder.extract_value(given.shape, 0)
+        panel, targets = _panel(site, panels, kept, p, d), [_array(site, out, target).data]
+        return _emit_sums(site, (x.dtype, out.dtype), d, given.data, panel, targets)
+
+    return types.void, generate
 
 
-def _array(context: Context, builder: Builder, kind: Array, value: Value) -> Value:
-    return context.make_array(kind)(context, builder, value)
+def _array(site: Site, kind: types.Array, value: ir.Value) -> ir.Value:
+    return site.context.make_array(kind)(*site, value)
 
 
-def _panel(
-    context: Context, builder: Builder, kind: Array, panels: Value, p: Value, d: Value
-) -> Value:
-    first = builder.mul(builder.mul(p, d), ir.Constant(INDEX, PANEL))
-    return builder.gep(_array(context, builder, kind, panels).data, [first])
+def _panel(site: Site, kind: types.Array, panels: ir.Value, p: ir.Value, d: ir.Value) -> ir.Value:
+    first = site.builder.mul(site.builder.mul(p, d), ir.Constant(INDEX, PANEL))
+    return site.builder.gep(_array(site, kind, panels).data, [first])
 
 
 def _emit_sums(
-    context: Context,
-    builder: Builder,
-    kinds: tuple[Kind, Kind],
-    d: Value,
-    rows: Value,
-    panel: Value,
-    targets: list[Value],
-) -> None:
+    site: Site,
+    kinds: tuple[types.Float, types.Float],
+    d: ir.Value,
+    rows: ir.Value,
+    panel: ir.Value,
+    targets: list[ir.Value],
+) -> ir.Value:
     """Sum x_k s_k over k for all rows of a row tile, and widen the sums into their targets."""
-    number, wide = (context.get_value_type(kind) for kind in kinds)
-    bits = _bits(kinds[0])
-    vector, widened = ir.VectorType(number, PANEL), ir.VectorType(wide, PANEL)
+    context, builder = site
+    bits, wide_bits = (kind.bitwidth for kind in kinds)
+    vector, widened = (ir.VectorType(context.get_value_type(kind), PANEL) for kind in kinds)
     name = f"llvm.fma.v{PANEL}f{bits}"
     kind = ir.FunctionType(vector, [vector] * 3)
     fma = cgutils.get_or_insert_function(builder.module, kind, name)
@@ -177,7 +145,8 @@ def _emit_sums(
         result = builder.load(total)
         result = result if vector == widened else builder.fpext(result, widened)
         place = builder.bitcast(target, widened.as_pointer())
-        builder.store(result, place, align=_bits(kinds[1]) // 8)
+        builder.store(result, place, align=wide_bits // 8)
+    return context.get_dummy_value()
 
 
 def fused(x: Number, s: Vector, total: Vector) -> Vector:

@@ -36,7 +36,7 @@ LEAST_WEIGHT = 1e-290  # above the slow subnormal numbers; a weight of exactly 0
 
 def tilt_entries(
     values: Vector, rate: float, positive: Vector, negative: Vector, difference: Vector
-) -> Any:
+) -> float:
     """Multiply positive[i] by exp(rate x_i), negative[i] by its inverse; note their difference.
 
     Weights do not fall below LEAST_WEIGHT. `negative` may be empty: then there is one side only.
@@ -52,7 +52,7 @@ def tilt_entries(
 
 
 @overload(tilt_entries, strict=False, jit_options=INLINE)
-def _compiled_tilt_entries(*kinds: types.Type) -> Callable[..., Any]:
+def _compiled_tilt_entries(*kinds: types.Type) -> Callable[..., float]:
     def tilt(values, rate, positive, negative, difference):  # type: ignore[no-untyped-def]
         if len(negative) == 0:
             return _tilt_one_side(values, rate, positive)
@@ -61,11 +61,11 @@ def _compiled_tilt_entries(*kinds: types.Type) -> Callable[..., Any]:
     return tilt
 
 
-def _tilt_one_side(values: Vector, rate: float, *weights: Vector) -> Any:
+def _tilt_one_side(values: Vector, rate: float, *weights: Vector) -> float:
     """Do what `tilt_entries` does where there is one side only."""
 
 
-def _tilt_both_sides(values: Vector, rate: float, *weights: Vector) -> Any:
+def _tilt_both_sides(values: Vector, rate: float, *weights: Vector) -> float:
     """Do what `tilt_entries` does where there are two sides."""
 
 

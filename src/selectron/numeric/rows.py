@@ -6,9 +6,8 @@ A rule calls `dot`, `add_scaled` and the other verbs, so it need not know how a 
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Indices, Matrix, Vector
+from selectron.arrays import Array, DType, Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, largest
 
@@ -72,7 +71,7 @@ def one_row(values: Vector, columns: Indices | None, d: int) -> Rows:
     return Csr(values, columns, np.array([0, len(values)], np.int64), d)
 
 
-def no_rows(d: int, dtype: np.dtype[Any], *, sparse: bool) -> Rows:
+def no_rows(d: int, dtype: DType, *, sparse: bool) -> Rows:
     """Return a table without rows; its type tells the kind of rows to come."""
     if not sparse:
         return Dense(np.zeros((0, d), dtype))
@@ -156,10 +155,8 @@ def _n_pointers(X: Any) -> int:
     return int(X.shape[X.format == "csc"]) + 1
 
 
-def sealed_array(array: NDArray[Any]) -> NDArray[Any]:
+def sealed_array(array: Array) -> Array:
     """Return a read-only view."""
-    if not array.flags.writeable:
-        return array
     view = array.view()
     view.flags.writeable = False
     return view
@@ -175,9 +172,10 @@ def row(X: Rows, t: int) -> Row:
     """Return row t without copying it."""
 
 
-@Verb
+@Verb.with_body
 def sound(X: Rows, t: int) -> bool:
     """Tell whether the columns of row t lie within the width; other rows must not be read."""
+    return True
 
 
 @Verb
@@ -190,29 +188,27 @@ def add_scaled(x: Row, scale: float, w: Vector) -> None:
     """Add scale * x to w."""
 
 
-@Verb
+@Verb.with_body
 def square_norm(x: Row) -> float:
     """Return the squared Euclidean length of x."""
+    return np.float64(lane_dot(x.values, x.values))
 
 
-@Verb
-def writes_out(x: Any) -> bool:
+@Verb.with_body
+def writes_out(x: object) -> bool:
     """Tell whether `write_out` has a body for this kind of row: a constant to the compiler."""
+    return False
 
 
-@Verb
-def write_out(x: Any, out: Vector) -> None:
+@Verb.with_body
+def write_out(x: object, out: Vector) -> None:
     """Write all entries of x into out, zeros included."""
 
 
-@Verb
-def n_entries(x: Row) -> int:
-    """Return how many entries of x are stored."""
-
-
-@Verb
+@Verb.with_body
 def entry_index(x: Row, k: int) -> int:
     """Return the column of the k-th stored entry."""
+    return k
 
 
 @row.of(Dense)
@@ -224,11 +220,6 @@ def dense_row(X: Dense, t: int) -> DenseRow:
 def sparse_row(X: Csr, t: int) -> SparseRow:
     start, stop = X.starts[t], X.starts[t + 1]
     return SparseRow(X.values[start:stop], X.indices[start:stop])
-
-
-@sound.of(Dense)
-def dense_sound(X: Dense, t: int) -> bool:
-    return True
 
 
 @sound.of(Csr)
@@ -261,19 +252,9 @@ def add_scaled_sparse(x: SparseRow, scale: float, w: Vector) -> None:
         w[x.indices[k]] += step * x.values[k]
 
 
-@square_norm.of(DenseRow, SparseRow)
-def row_square_norm(x: Row) -> float:
-    return np.float64(lane_dot(x.values, x.values))
-
-
 @writes_out.of(DenseRow, SparseRow)
 def row_writes_out(x: Row) -> bool:
     return True
-
-
-@writes_out.otherwise
-def never_writes_out(x: Any) -> bool:
-    return False
 
 
 @write_out.of(DenseRow)
@@ -288,24 +269,9 @@ def write_out_sparse(x: SparseRow, out: Vector) -> None:
     add_scaled(x, 1.0, out)
 
 
-@write_out.otherwise
-def write_nothing_out(x: Any, out: Vector) -> None:
-    pass
-
-
-@n_entries.of(DenseRow, SparseRow)
-def count_entries(x: Row) -> int:
-    return len(x.values)
-
-
-@entry_index.of(DenseRow)
-def dense_entry_index(x: DenseRow, k: int) -> int:
-    return k
-
-
 @entry_index.of(SparseRow)
-def sparse_entry_index(x: SparseRow, k: int) -> Any:
-    return x.indices[k]
+def sparse_entry_index(x: SparseRow, k: int) -> int:
+    return x.indices[k]  # type: ignore[no-any-return] # unsigned, as the compiler wants it
 
 
 class ShiftedRow(NamedTuple):

@@ -6,7 +6,6 @@ fast-math would let the CPU choose the order. So this file writes the vectors do
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -21,17 +20,17 @@ from selectron.compiler.prefetch import emit_hint, is_zen
 LANES = LaneLoop.lanes
 
 
-def lane_dot(x: Vector, w: Vector) -> Any:
+def lane_dot(x: Vector, w: Vector) -> float:
     """Sum x_i w_i: entry i into lane i mod 8, then the lanes as a tree."""
     return lane_sum(x * w)
 
 
-def fresh_dot(x: Vector, w: Vector) -> Any:
+def fresh_dot(x: Vector, w: Vector) -> float:
     """Return the same sum of an x that comes from memory; ask the memory for the next rows."""
     return lane_dot(x, w)
 
 
-def lane_sum(x: Vector) -> Any:
+def lane_sum(x: Vector) -> float:
     """Sum x_i in the same order."""
     lanes = np.zeros(LANES, x.dtype)
     for start in range(0, len(x), LANES):
@@ -40,15 +39,15 @@ def lane_sum(x: Vector) -> Any:
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = lanes[:half] + lanes[half:]
-    return lanes[0]
+    return lanes[0]  # type: ignore[no-any-return] # of the type of the entries
 
 
-def largest(columns: Indices) -> Any:
+def largest(columns: Indices) -> int:
     """Return the largest of some unsigned numbers, 0 of none; ask the memory for the next."""
-    return columns.max(initial=0)
+    return columns.max(initial=0)  # type: ignore[no-any-return] # unsigned, as it is compiled
 
 
-def gather_dot(values: Vector, columns: Indices, w: Vector) -> Any:
+def gather_dot(values: Vector, columns: Indices, w: Vector) -> float:
     """Sum x_k w[columns_k] as `lane_dot` does, with k in the place of i."""
     return lane_dot(values, w[columns])
 

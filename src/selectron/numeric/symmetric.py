@@ -4,7 +4,7 @@ import numpy as np
 
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
-from selectron.numeric.rows import DenseRow, Row, SparseRow, entry_index, n_entries
+from selectron.numeric.rows import DenseRow, Row, SparseRow, entry_index
 from selectron.numeric.sums import lane_dot
 
 
@@ -63,15 +63,14 @@ def sparse_quadratic_form(x: SparseRow, A: Matrix, support: Indices) -> float:
     return total
 
 
-@Verb
+@helper
 def image(x: Row, A: Matrix, out: Vector) -> None:
-    """Write Ax into out, for a symmetric A: rows of A instead of columns."""
+    """Write Aᵀx into out: the rows of A at the stored entries of x, which are one by one in memory.
 
-
-@image.of(DenseRow, SparseRow)
-def row_image(x: Row, A: Matrix, out: Vector) -> None:
+    For a symmetric A that is Ax.
+    """
     out[:] = 0.0
-    for k in range(n_entries(x)):
+    for k in range(len(x.values)):
         value = np.float64(x.values[k])
         if value != 0.0:
             column = A[entry_index(x, k)]

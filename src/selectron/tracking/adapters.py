@@ -1,22 +1,23 @@
 """Other people's classifiers as learners of a tracker: asked for a margin, taught by a sign."""
 
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Label, Matrix, Vector
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.labels import Labels, plain, some
 from selectron.classifier.run import Run
 from selectron.queries import Always
 from selectron.spec import UpdateRule
 
+Foreign: TypeAlias = Any  # a learner of any make
 SIDES = np.array([-1, 1])
 RIVER = {"Classifier": "classifier", "Regressor": "regressor", "Clusterer": "clusterer"}
 
 
-def adapt(learner: Any) -> "Member":
+def adapt(learner: Foreign) -> "Member":
     """Return a copy of the learner behind the interface that the tracker speaks."""
     if isinstance(learner, UpdateRule):
         return SelectiveLearner(SelectiveClassifier(learner, Always(), random_state=0))
@@ -50,6 +51,21 @@ class Member(Protocol):
         """Learn the label of one row, -1 or +1."""
 
 
+def signed_margins(learner: Foreign, X: Matrix) -> Vector | None:
+    """Return margins towards the second class; None of a learner that only names classes."""
+    if hasattr(learner, "decision_function"):
+        return np.asarray(learner.decision_function(X), float).reshape(-1)
+    if hasattr(learner, "predict_proba"):
+        chances = np.asarray(learner.predict_proba(X))
+        return np.asarray(chances[:, 1] - chances[:, 0], float)
+    return None
+
+
+def as_votes(margins: Vector) -> Vector:
+    """Return margins that the vote takes as they are: NaN is no opinion, beyond 1 is certain."""
+    return np.nan_to_num(margins).clip(-1.0, 1.0)
+
+
 class SelectiveLearner:
     """Teach by `learn_one`, with -1 and +1 for the classes."""
 
@@ -78,7 +94,7 @@ class SelectiveLearner:
 class BatchLearner:
     """Teach by `partial_fit`, with -1 and +1 for the classes."""
 
-    def __init__(self, learner: Any) -> None:
+    def __init__(self, learner: Foreign) -> None:
         known = getattr(learner, "classes_", None)
         if known is not None and set(np.asarray(known).tolist()) != {-1, 1}:
             raise ValueError(
@@ -92,17 +108,10 @@ class BatchLearner:
         if not self.taught:
             return np.zeros(len(X))
         with np.errstate(all="ignore"):  # naive Bayes divides by 0 until it knows both classes
-            margins: Vector = np.asarray(self._read(X), float).reshape(-1)
-        margins[np.isnan(margins)] = 0.0  # no opinion
-        return margins.clip(-1.0, 1.0)  # beyond, the vote would clip them; infinity it refuses
-
-    def _read(self, X: Matrix) -> Any:
-        if hasattr(self.learner, "decision_function"):
-            return self.learner.decision_function(X)
-        if hasattr(self.learner, "predict_proba"):
-            chances = np.asarray(self.learner.predict_proba(X))
-            return chances[:, 1] - chances[:, 0]
-        return self.learner.predict(X)
+            margins = signed_margins(self.learner, X)
+        if margins is None:
+            margins = np.asarray(self.learner.predict(X), float).reshape(-1)
+        return as_votes(margins)
 
     def learn(self, x: Vector, y: float) -> None:
         label = np.array([int(y)])
@@ -116,7 +125,7 @@ class BatchLearner:
 class RiverLearner:
     """Teach by `learn_one`, with False and True for the classes and columns as names."""
 
-    def __init__(self, learner: Any) -> None:
+    def __init__(self, learner: Foreign) -> None:
         self.learner = learner
         self.has_chances = hasattr(learner, "predict_proba_one")
 
@@ -144,7 +153,7 @@ def _named(x: Vector) -> dict[int, float]:
 class FrozenLearner:
     """Ask a fitted classifier, which speaks of the tracker's own classes, and leave it as it is."""
 
-    def __init__(self, learner: Any) -> None:
+    def __init__(self, learner: Foreign) -> None:
         self.learner = learner
         self.run: Run | None = None  # the tracker's, whose classes it speaks of
         self.has_predicted = False
@@ -159,7 +168,8 @@ class FrozenLearner:
         for label in known:
             self._check(label)
         try:
-            found, signed = self._read(X, len(known) == 2)
+            signed = signed_margins(self.learner, X) if len(known) == 2 else None
+            found = np.asarray(self.learner.predict(X)).reshape(-1) if signed is None else signed
         except Exception as error:
             if self.has_predicted:
                 raise
@@ -170,32 +180,18 @@ class FrozenLearner:
         if len(found) != len(X):
             raise ValueError(f"{self._name} gave {len(found)} predictions for {len(X)} rows")
         self.has_predicted = True
-        if not signed:
+        if signed is None:
             return np.array([self._side(plain(label)) for label in found])
-        margins: Vector = self._turn(known) * np.asarray(found, float)
-        margins[np.isnan(margins)] = 0.0  # no opinion
-        return margins.clip(-1.0, 1.0)
+        return as_votes((self._side(known[1]) or -self._side(known[0])) * signed)
 
     def learn(self, x: Vector, y: float) -> None:
         """Take no notice."""
 
-    def _read(self, X: Matrix, two: bool) -> tuple[Any, bool]:
-        """Return margins towards the second of its classes, or classes; and which it is."""
-        if two and hasattr(self.learner, "decision_function"):
-            return np.array(self.learner.decision_function(X)).reshape(-1), True
-        if two and hasattr(self.learner, "predict_proba"):
-            chances = np.asarray(self.learner.predict_proba(X))
-            return chances[:, 1] - chances[:, 0], True
-        return np.asarray(self.learner.predict(X)).reshape(-1), False
-
-    def _turn(self, known: list[Any]) -> float:
-        return self._side(known[1]) or -self._side(known[0])
-
-    def _side(self, label: Any) -> float:
+    def _side(self, label: Label) -> float:
         self._check(label)
         return self.labels.codes_by_name.get(label, 0.0)
 
-    def _check(self, label: Any) -> None:
+    def _check(self, label: Label) -> None:
         if self.labels.complete and not self.labels.knows(label):
             raise ValueError(
                 f"{self._name} predicts {label!r}, and the tracker's classes are "
@@ -207,7 +203,7 @@ class FrozenLearner:
         return " ".join(repr(self.learner).split())
 
 
-def check_classifier(learner: Any) -> None:
+def check_classifier(learner: Foreign) -> None:
     """Refuse a learner that says it is something else: a regressor, a clusterer, a detector."""
     kind = _stated_kind(learner)
     if kind not in (None, "classifier"):
@@ -219,12 +215,12 @@ def check_classifier(learner: Any) -> None:
         )
 
 
-def says_it_is_frozen(learner: Any) -> bool:
+def says_it_is_frozen(learner: Foreign) -> bool:
     """Tell scikit-learn's FrozenEstimator, which passes the partial_fit of what it holds on."""
     return any(b.__module__.startswith("sklearn.frozen") for b in type(learner).__mro__)
 
 
-def _stated_kind(learner: Any) -> str | None:
+def _stated_kind(learner: Foreign) -> str | None:
     tags = getattr(learner, "__sklearn_tags__", None)
     if tags is not None:
         stated: str | None = tags().estimator_type

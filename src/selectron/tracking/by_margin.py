@@ -62,11 +62,6 @@ def odds_within(width: float, margin: float, floor: float) -> float:
     return max(floor, width / (width + abs(margin)))
 
 
-@helper
-def held(width: float) -> float:
-    return min(max(width, LEAST_WIDTH), MOST_WIDTH)
-
-
 @ask_probability.of(ByMarginState)
 def by_margin_probability(query: ByMarginState, x: Row, forecast: Forecast) -> float:
     return odds_within(query.width, forecast.margin, query.floor)
@@ -74,8 +69,8 @@ def by_margin_probability(query: ByMarginState, x: Row, forecast: Forecast) -> f
 
 @advance.of(ByMarginState)
 def by_margin_advance(query: ByMarginState, forecast: Forecast, asked: bool) -> ByMarginState:
-    width = held(query.width * (query.down if asked else query.up))
-    return query._replace(width=width)
+    width = query.width * (query.down if asked else query.up)
+    return query._replace(width=min(max(width, LEAST_WIDTH), MOST_WIDTH))
 
 
 observe.of(ByMarginState)(unmoved_by_label)

@@ -42,12 +42,7 @@ class ByMistakes(QueryRule):
     shrink: float = 0.1
     floor: float = 0.02
     least: float = 0.01
-    RANGES: ClassVar = {
-        "grow": POSITIVE,
-        "shrink": POSITIVE,
-        "floor": FRACTION,
-        "least": POSITIVE,
-    }
+    RANGES: ClassVar = {"grow": POSITIVE, "shrink": POSITIVE, "floor": FRACTION, "least": POSITIVE}
 
     def begin(self, d: int) -> "ByMistakesState":
         up, down = exponential(float(self.grow)), exponential(-float(self.shrink))
@@ -73,8 +68,7 @@ def by_mistakes_observe(
 ) -> ByMistakesState:
     mistaken = (forecast.margin > 0.0) != (y > 0.0)
     width = query.width * (query.up if mistaken else query.down)
-    width = min(max(width, query.least), MOST_WIDTH)
-    return query._replace(width=width)
+    return query._replace(width=min(max(width, query.least), MOST_WIDTH))
 
 
 advance.of(ByMistakesState)(unmoved_by_choice)

@@ -2,15 +2,19 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
-from selectron.numeric.rows import Row, dot
+from selectron.numeric.elementary import sqrt
+from selectron.numeric.rows import DenseRow, Row, add_scaled, dot
+from selectron.numeric.sums import lane_dot
 from selectron.numeric.symmetric import image
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
-from selectron.updates.covariance import fresh_covariance, length
+from selectron.updates.covariance import fresh_covariance
 
 NEVER = 0
 ENDLESS = 2**53  # labels that nobody lives to see: None says the same, and is exact
@@ -35,13 +39,9 @@ class ForgettingRidge(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.tracking import ForgettingRidge
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [0.6, 0.8]])
-    >>> clf = SelectiveClassifier(ForgettingRidge(memory=2.0), Always())
-    >>> clf.fit(X, ["yes", "no", "no"]).coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, tracking
+    >>> clf = SelectiveClassifier(tracking.ForgettingRidge(memory=2.0), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [0.6, 0.8]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.644, 0.208]]
     """
 
@@ -66,16 +66,16 @@ class ForgettingRidge(UpdateRule):
                 f"never, got reset_every={every!r}"
             )
 
-    def begin(self, d: int, dtype: Any) -> "ForgettingState":
-        fresh = fresh_covariance(d, self.a)
+    def begin(self, d: int, dtype: DTypeLike) -> "ForgettingState":
+        fresh = fresh_covariance(d, self.a, 1)
         kept = 1.0 if self.memory is None else 1.0 - 1.0 / (self.memory * d)
         every = NEVER if self.reset_every is None else int(self.reset_every)
         return ForgettingState(
-            fresh.weights, fresh.A_inv, fresh.image, kept, float(self.a), 0.0, every, 0, 0
+            fresh.weights[0], fresh.A_inv, fresh.image, kept, float(self.a), 0.0, every, 0, 0
         )
 
 
-def _counts(number: Any) -> bool:
+def _counts(number: object) -> bool:
     return isinstance(number, Real) and not isinstance(number, bool) and number % 1 == 0
 
 
@@ -93,10 +93,9 @@ class ForgettingState(NamedTuple):
 
 @helper
 def start_afresh(weights: Vector, A: Matrix, a: float) -> None:
-    for i in range(len(weights)):
-        weights[i] = 0.0
-        for j in range(len(weights)):
-            A[i, j] = 0.0
+    weights[:] = 0.0
+    for i in range(len(A)):
+        A[i] = 0.0
         A[i, i] = 1.0 / a
 
 
@@ -149,11 +148,11 @@ def forgetting_learn(
     image(x, A, g)
     share = 1.0 / (update.kept + max(dot(x, g), 0.0))
     step = (y - dot(x, weights)) * share
-    for i in range(len(weights)):
-        weights[i] += step * g[i]
+    add_scaled(DenseRow(g), step, weights)
     forget(A, g, share, update.kept)
     hold_trace(A, len(weights) / update.a)
-    return update._replace(norm=length(weights), age=age + 1, n_updates=update.n_updates + 1)
+    norm = sqrt(lane_dot(weights, weights))
+    return update._replace(norm=norm, age=age + 1, n_updates=update.n_updates + 1)
 
 
 @hypothesis.of(ForgettingState)

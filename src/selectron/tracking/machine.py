@@ -4,9 +4,8 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Codes, Matrix, Vector
+from selectron.arrays import Array, Codes, DType, Matrix, Vector
 from selectron.classifier.machine import CHUNK, MACHINES, Setting, written
 from selectron.classifier.rows import TAME
 from selectron.compiler.states import States, nodes
@@ -26,10 +25,11 @@ from selectron.loop import (
     run_pass,
 )
 from selectron.numeric.rows import Rows, as_dense, n_bytes, part, sealed, shape
-from selectron.spec import Rules
+from selectron.spec import Rules, UpdateRule
 from selectron.tracking.adapters import FrozenLearner, Member
 from selectron.tracking.members import (
     Committee,
+    Link,
     Outside,
     WeighedInside,
     begin_members,
@@ -51,7 +51,7 @@ class MembersMachine:
         rules: Rules,
         mixture: Mixture,
         d: int,
-        dtype: np.dtype[Any],
+        dtype: DType,
         seed: int,
         members: list[Member] | None = None,
     ) -> None:
@@ -59,7 +59,8 @@ class MembersMachine:
         self.rules, self.d, self.dtype, self.seed, self.mixture = rules, d, dtype, seed, mixture
         if members is None:
             assert isinstance(rules.update, Committee)
-            inside: Any = chain([rule.begin(d, dtype) for rule in rules.update.learners])
+            ours = [rule for rule in rules.update.learners if isinstance(rule, UpdateRule)]
+            inside: Link | Outside = chain([rule.begin(d, dtype) for rule in ours])
         else:
             inside = Outside(np.array(members, object), np.empty((1, d), dtype))
         update = begin_members(inside, mixture)
@@ -84,7 +85,7 @@ class MembersMachine:
         self.states.adopt(tree._replace(update=update))
         self.states.numbers[:] = numbers
 
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[Array]:
         """List the arrays of the learners and of the query rule; the mixture has its own."""
         scaling, update, query = self.states.tree
         found = nodes((scaling, update.members, query))
@@ -180,7 +181,7 @@ class MembersMachine:
         raise ValueError("a tracker knows two classes: it has margins, and no scores")
 
 
-def _copied(array: NDArray[Any]) -> NDArray[Any]:
+def _copied(array: Array) -> Array:
     """Return a copy; of learners of any make, a deep one, but for those that never change.
 
     A copy of a frozen learner would read a copy of the run's labels.

@@ -5,10 +5,10 @@ are a chain of states, so that compiled code knows the type of each. Learners of
 Python objects; the same loop then runs uncompiled.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from selectron.arrays import Matrix, Vector
 from selectron.classifier.rows import TAME
 from selectron.compiler.verbs import Verb, helper
 from selectron.experts import LearnAlpha, Mixture, optimal_alphas
-from selectron.experts.learn_alpha import mix_alpha_rows, run_learn_alpha
+from selectron.experts.learn_alpha import AlphaRows, Room, mix_alpha_rows, run_learn_alpha
+from selectron.experts.rate import Rate
 from selectron.loop import made_exact
 from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
+    State,
     already_exact,
     glance,
     learn,
@@ -43,11 +45,11 @@ CAREFUL = 0.1  # with floors on the odds as they are, η / odds stays below 5
 class Committee(UpdateRule):
     """Several learners in the place of one update rule."""
 
-    learners: tuple[Any, ...] = ()
+    learners: tuple[object, ...] = ()
     NAMED: ClassVar = False
 
     @classmethod
-    def of(cls, learners: Iterable[Any] | None) -> "Committee":
+    def of(cls, learners: Iterable[object] | None) -> "Committee":
         """Return what the user passed as learners; the defaults for None."""
         if learners is None:
             return cls(default_learners())
@@ -73,7 +75,7 @@ class Committee(UpdateRule):
         return all(isinstance(learner, UpdateRule) for learner in self.learners)
 
 
-def _name(learner: Any) -> str:
+def _name(learner: object) -> str:
     if not isinstance(learner, UpdateRule):
         return " ".join(repr(learner).split())
     defaults = type(learner)().knobs()
@@ -101,7 +103,7 @@ def default_mixture(learners: int, query: QueryRule, eta: float | None) -> Mixtu
     return LearnAlpha(learners, alphas=alphas[alphas <= MOST_RESTLESS], eta=eta)
 
 
-def fresh_copy(mixture: Any, learners: int) -> Mixture:
+def fresh_copy(mixture: object, learners: int) -> Mixture:
     """Return a mixture that goes on where the given one stands, which is left alone."""
     if not isinstance(mixture, Mixture):
         raise TypeError(
@@ -118,8 +120,8 @@ def fresh_copy(mixture: Any, learners: int) -> Mixture:
 class Link(NamedTuple):
     """The state of one learner, and the links behind it."""
 
-    first: Any
-    rest: Any  # a Link again, or End
+    first: State
+    rest: "Link | End"
 
 
 class End(NamedTuple):
@@ -136,9 +138,9 @@ class Outside(NamedTuple):
 class WeighedInside(NamedTuple):
     """Learn-α, compiled into the loop."""
 
-    rows: Any
-    room: Any
-    rate: Any
+    rows: AlphaRows
+    room: Room
+    rate: Rate
     mixed: Vector  # (1,): room for the mixture's own loss
 
 
@@ -149,7 +151,7 @@ class WeighedOutside(NamedTuple):
 
 
 class MembersState(NamedTuple):
-    members: Any  # Link or Outside
+    members: "Link | Outside"
     mixture: WeighedInside | WeighedOutside
     weights: Vector  # (K,)
     margins: Vector  # of the row at hand
@@ -158,7 +160,7 @@ class MembersState(NamedTuple):
     n_updates: int
 
 
-def begin_members(members: Any, mixture: Mixture) -> MembersState:
+def begin_members(members: "Link | Outside", mixture: Mixture) -> MembersState:
     """Return the state of these members; the arrays of Learn-α are those of the mixture itself."""
     weighed: WeighedInside | WeighedOutside = WeighedOutside(True)
     if isinstance(mixture, LearnAlpha):
@@ -167,27 +169,26 @@ def begin_members(members: Any, mixture: Mixture) -> MembersState:
     return MembersState(members, weighed, mixture.weights, *room, 1.0, 0)
 
 
-def chain(states: list[Any]) -> Any:
-    """Link the states of update rules."""
-    links: Any = End()
-    for state in reversed(states):
-        links = Link(state, links)
-    return links
+def chain(states: Sequence[State]) -> Link:
+    """Link the states of update rules, of which there is at least one."""
+    first, *others = states
+    return Link(first, chain(others) if others else End())
 
 
-@Verb
-def hear_each(members: Any, x: Row, k: int, margins: Vector) -> None:
+@Verb.with_body
+def hear_each(members: State, x: Row, k: int, margins: Vector) -> None:
     """Write the margin of every learner for the row, from place k on; NaN if it cannot be read."""
 
 
-@Verb
-def teach_each(members: Any, x: Row, y: float) -> Any:
+@Verb.with_body
+def teach_each(members: State, x: Row, y: float) -> State:
     """Return the learners after all have learnt the label."""
+    return members
 
 
-@Verb
-def reweigh(mixture: Any, losses: Matrix, weights: Vector) -> None:
-    """Learn from the losses of one label, and write the new weights."""
+@Verb.with_body
+def reweigh(mixture: State, losses: Matrix, weights: Vector) -> None:
+    """Learn from the losses of one label, and write the new weights, where the loop does so."""
 
 
 @helper
@@ -224,15 +225,7 @@ def members_learn(update: MembersState, x: Row, y: float, forecast: Forecast) ->
         losses[k] = 1.0 / update.odds if mistaken else 0.0
     members = teach_each(update.members, x, y)
     reweigh(update.mixture, update.losses, update.weights)
-    return MembersState(
-        members,
-        update.mixture,
-        update.weights,
-        update.margins,
-        update.losses,
-        update.odds,
-        update.n_updates + 1,
-    )
+    return update._replace(members=members, n_updates=update.n_updates + 1)
 
 
 @write_details.of(MembersState)
@@ -248,11 +241,6 @@ def members_details(update: MembersState, details: Vector) -> None:
 def hear_first(members: Link, x: Row, k: int, margins: Vector) -> None:
     margins[k] = made_exact(members.first, x, glance(members.first, x)).margin
     hear_each(members.rest, x, k + 1, margins)
-
-
-@hear_each.of(End)
-def hear_nobody(members: End, x: Row, k: int, margins: Vector) -> None:
-    return
 
 
 @hear_each.of(Outside)
@@ -271,11 +259,6 @@ def teach_first(members: Link, x: Row, y: float) -> Link:
     return Link(learn(members.first, x, y, forecast), teach_each(members.rest, x, y))
 
 
-@teach_each.of(End)
-def teach_nobody(members: End, x: Row, y: float) -> End:
-    return members
-
-
 @teach_each.of(Outside)
 def teach_outside(members: Outside, x: Row, y: float) -> Outside:
     write_out(x, members.room[0])
@@ -289,9 +272,4 @@ def reweigh_inside(mixture: WeighedInside, losses: Matrix, weights: Vector) -> N
     run_learn_alpha(mixture.rows, mixture.room, mixture.rate, losses, mixture.mixed)
     mix_alpha_rows(mixture.rows, mixture.room)
     for k in range(len(weights)):
-        weights[k] = mixture.room.weights[k]
-
-
-@reweigh.of(WeighedOutside)
-def reweigh_later(mixture: WeighedOutside, losses: Matrix, weights: Vector) -> None:
-    return
+        weights[k] = mixture.room.row.weights[k]

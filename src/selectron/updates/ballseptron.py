@@ -20,11 +20,7 @@ from selectron.protocol import (
     predict,
 )
 from selectron.spec import NOT_NEGATIVE, UpdateRule
-from selectron.updates.first_order import (
-    glance_by_prototypes,
-    prototypes_of_many,
-    rival_of,
-)
+from selectron.updates.first_order import glance_by_prototypes, prototypes_of_many, rival_of
 
 SMALLEST_SCALE = 1e-100
 
@@ -41,22 +37,16 @@ class Ballseptron(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import Ballseptron
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Ballseptron(r=0.3), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.Ballseptron(r=0.3), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-1.158, 1.103]]
     """
 
     r: float = 0.1
     RANGES: ClassVar = {"r": NOT_NEGATIVE}
 
-    @property
-    def by_products(self) -> bool:
-        return True
+    by_products = True
 
     def begin(self, d: int, dtype: DTypeLike) -> "BallseptronState":
         return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0.0, 0, 0)

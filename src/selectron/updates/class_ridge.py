@@ -56,13 +56,9 @@ class ClassRidge(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import ClassRidge
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(ClassRidge(), Always()).fit(X, ["ant", "bee", "cow"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.ClassRidge(), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["a", "b", "c"]).coef_.round(3).tolist()
     [[0.2, 0.4], [0.267, -0.3], [0.333, 0.0]]
     """
 

@@ -13,7 +13,7 @@ import numpy as np
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import Row, dot, square_norm
+from selectron.numeric.rows import DenseRow, Row, add_scaled, dot, square_norm
 from selectron.numeric.sums import lane_dot
 from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import (
@@ -80,60 +80,40 @@ def target_of(rule: State, k: int, label: int, rival: int, score: float) -> floa
     """Return what the score of class k should have been."""
 
 
-@Verb
+@Verb.with_body
 def most_variance(rule: State, square: float) -> float:
     """Return a bound on the variance of any row of this squared length."""
-
-
-@Verb
-def least_variance(rule: State) -> float:
-    """Return what a variance is held above, whatever rounding leaves of it."""
-
-
-@Verb
-def is_damped(rule: State) -> bool:
-    """Tell whether margins are divided by 1 + variance: a constant that the compiler can see."""
-
-
-@Verb
-def lead_of(rule: State, scores: Vector) -> Lead:
-    """Return who leads; the rule may put classes last that do not compete."""
-
-
-@Verb
-def warm_up_rule(rule: State, update: Belief, x: Row) -> State:
-    """Return the rule after a row of the warm-up, ahead of all labels."""
-
-
-@most_variance.otherwise
-def most_of_identity(rule: State, square: float) -> float:
     return SLACK * square  # A starts at I, and only grows
 
 
-@least_variance.otherwise
-def zero_variance(rule: State) -> float:
+@Verb.with_body
+def least_variance(rule: State) -> float:
+    """Return what a variance is held above, whatever rounding leaves of it."""
     return 0.0
 
 
-@is_damped.otherwise
-def never_damped(rule: State) -> bool:
+@Verb.with_body
+def is_damped(rule: State) -> bool:
+    """Tell whether margins are divided by 1 + variance: a constant that the compiler can see."""
     return False
 
 
-@lead_of.otherwise
-def lead_of_all(rule: State, scores: Vector) -> Lead:
+@Verb.with_body
+def lead_of(rule: State, scores: Vector) -> Lead:
+    """Return who leads; the rule may put classes last that do not compete."""
     return lead(scores)
 
 
-@warm_up_rule.otherwise
-def unmoved_rule(rule: State, update: Belief, x: Row) -> State:
+@Verb.with_body
+def warm_up_rule(rule: State, update: Belief, x: Row) -> State:
+    """Return the rule after a row of the warm-up, ahead of all labels."""
     return rule
 
 
 # What a store does.
 
 
-@Verb
+@Verb.with_body
 def look(store: State, x: Row) -> None:
     """Bring the store up to date with a row, ahead of the first score."""
 
@@ -168,19 +148,9 @@ def length_of(store: State) -> float:
     """Return the length of all weights as one vector."""
 
 
-@Verb
+@Verb.with_body
 def follow(store: State, x: Row) -> None:
     """Take note that the scaling has absorbed this row."""
-
-
-@look.otherwise
-def nothing_to_see(store: State, x: Row) -> None:
-    pass
-
-
-@follow.otherwise
-def nothing_to_follow(store: State, x: Row) -> None:
-    pass
 
 
 # The store with the whole of A⁻¹.
@@ -195,28 +165,24 @@ class Covariance(NamedTuple):
     columns: Indices  # room for those of the row at hand
 
 
-def fresh_covariance(d: int, a: float) -> Covariance:
-    """Start from A = a I with one weight vector."""
+def fresh_covariance(d: int, a: float, n: int) -> Covariance:
+    """Start from A = a I with n weight vectors."""
     if d > LARGEST_WIDTH:
         raise ValueError(
             f"a second-order rule keeps a {d} x {d} matrix ({8 * d * d / 2**30:.0f} GiB); above "
             f"{LARGEST_WIDTH} features use a first-order rule such as HalfStep() or Perceptron()"
         )
-    return Covariance(np.zeros(d), np.eye(d) / a, np.zeros(d), np.zeros(d, np.int64))
+    return Covariance(np.zeros((n, d)), np.eye(d) / a, np.zeros(d), np.zeros(d, np.int64))
 
 
 def belief(rule: State, d: int, a: float) -> Belief:
     """Begin with two classes and A = a I."""
-    return Belief(_covariance(d, a, 1), rule, 0.0, 0)
+    return Belief(fresh_covariance(d, a, 1), rule, 0.0, 0)
 
 
 def class_belief(rule: State, d: int, a: float, n_classes: int) -> ClassBelief:
     """Begin with many classes and A = a I."""
-    return ClassBelief(_covariance(d, a, n_classes), rule, np.zeros(n_classes), 0.0, 0)
-
-
-def _covariance(d: int, a: float, n: int) -> Covariance:
-    return fresh_covariance(d, a)._replace(weights=np.zeros((n, d)))
+    return ClassBelief(fresh_covariance(d, a, n_classes), rule, np.zeros(n_classes), 0.0, 0)
 
 
 @score.of(Covariance)
@@ -237,9 +203,7 @@ def covariance_begin(store: Covariance, x: Row) -> None:
 @move.of(Covariance)
 def move_along_image(store: State, k: int, step: float, target: float) -> None:
     if step != 0.0:
-        weights, g = store.weights[k], store.image
-        for i in range(len(weights)):
-            weights[i] += step * g[i]
+        add_scaled(DenseRow(store.image), step, store.weights[k])
 
 
 @end_step.of(Covariance)
@@ -254,11 +218,6 @@ def length_of_weights(store: State) -> float:
     for k in range(len(store.weights)):
         total += np.float64(lane_dot(store.weights[k], store.weights[k]))
     return sqrt(total)
-
-
-@helper
-def length(weights: Vector) -> float:
-    return sqrt(lane_dot(weights, weights))
 
 
 @helper
@@ -343,9 +302,7 @@ def class_belief_predict(update: ClassBelief, x: Row, seen: ManyForecast) -> Man
 
 
 @learn.of(ClassBelief)
-def class_belief_learn(
-    update: ClassBelief, x: Row, y: float, forecast: ManyForecast
-) -> ClassBelief:
+def learn_class(update: ClassBelief, x: Row, y: float, forecast: ManyForecast) -> ClassBelief:
     rule, scores, label = update.rule, update.scores, int(y)
     rival = rival_of(label, forecast)
     weight = weight_of_label(rule, label, rival, scores)

@@ -29,6 +29,7 @@ from selectron.protocol import (
     learn,
     predict,
 )
+from selectron.spec import UpdateRule
 
 
 class Separator(NamedTuple):
@@ -67,12 +68,21 @@ class Lead(NamedTuple):
     second: int
 
 
-def fresh_separator(rule: State, d: int, dtype: DTypeLike) -> Separator:
-    return Separator(np.zeros(d, dtype), rule, 0.0, 0.0, 0)
+class FirstOrder(UpdateRule):
+    """An update rule whose states are those of this file."""
 
+    by_products = True
 
-def fresh_prototypes(rule: State, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
-    return Prototypes(np.zeros((n_classes, d), dtype), np.zeros(n_classes), rule, 0.0, 0.0, 0)
+    def numbers(self) -> State:
+        """Return the numbers of the rule; their type chooses the formula."""
+        raise NotImplementedError  # every rule has its own
+
+    def begin(self, d: int, dtype: DTypeLike) -> Separator:
+        return Separator(np.zeros(d, dtype), self.numbers(), 0.0, 0.0, 0)
+
+    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
+        weights, scores = np.zeros((n_classes, d), dtype), np.zeros(n_classes)
+        return Prototypes(weights, scores, self.numbers(), 0.0, 0.0, 0)
 
 
 # What a rule says.
@@ -83,29 +93,31 @@ def step(rule: State, before: State, x: Row, y: float, margin: float, copies: fl
     """Return the step for a label y = ±1; the row stands `copies` times in the hypothesis."""
 
 
-@Verb
-def move_prototypes(rule: State, update: Prototypes, x: Row, label: int, rival: int) -> Step:
-    """Move the prototypes for a label; return the step."""
-
-
-@Verb
+@Verb.with_body
 def margin_of(rule: State, product: float, x: Row) -> float:
     """Return the margin of a row that has this product with the hypothesis."""
-
-
-@Verb
-def unit_of(rule: State, norm: float) -> float:
-    """Return the natural unit of the margins of a hypothesis of this length."""
-
-
-@margin_of.otherwise
-def product_itself(rule: State, product: float, x: Row) -> float:
     return product
 
 
-@unit_of.otherwise
-def length_or_one(rule: State, norm: float) -> float:
+@Verb.with_body
+def unit_of(rule: State, norm: float) -> float:
+    """Return the natural unit of the margins of a hypothesis of this length."""
     return norm if norm > 0.0 else 1.0
+
+
+@Verb.with_body
+def move_prototypes(rule: State, update: Prototypes, x: Row, label: int, rival: int) -> Step:
+    """Move the prototypes for a label; return the step.
+
+    Most rules add the row to the prototype of its class, and take it from that of the best other
+    class.
+    """
+    product = update.scores[label] - update.scores[rival]
+    taken: Step = step(rule, update, x, 1.0, margin_of(rule, product, x), 2.0)
+    if taken.along != 0.0:
+        add_scaled(x, taken.along, update.prototypes[label])
+        add_scaled(x, -taken.along, update.prototypes[rival])
+    return taken
 
 
 def always_one(rule: State, norm: float) -> float:
@@ -187,17 +199,6 @@ def learn_class(update: Prototypes, x: Row, y: float, forecast: ManyForecast) ->
         return update
     square = max(taken.square_length, 0.0)
     return update._replace(square_length=square, norm=sqrt(square), n_updates=update.n_updates + 1)
-
-
-@move_prototypes.otherwise
-def move_pair(rule: State, update: Prototypes, x: Row, label: int, rival: int) -> Step:
-    """Add the row to the prototype of its class, and take it from that of the best other class."""
-    product = update.scores[label] - update.scores[rival]
-    taken: Step = step(rule, update, x, 1.0, margin_of(rule, product, x), 2.0)
-    if taken.along != 0.0:
-        add_scaled(x, taken.along, update.prototypes[label])
-        add_scaled(x, -taken.along, update.prototypes[rival])
-    return taken
 
 
 @hypothesis.of(Separator)

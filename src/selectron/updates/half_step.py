@@ -3,18 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from numpy.typing import DTypeLike
-
 from selectron.numeric.rows import Row, add_scaled, square_norm
 from selectron.protocol import State
-from selectron.spec import FRACTION, UpdateRule
+from selectron.spec import FRACTION
 from selectron.updates.first_order import (
+    FirstOrder,
     Prototypes,
-    Separator,
     Step,
     always_one,
-    fresh_prototypes,
-    fresh_separator,
     grown,
     move_prototypes,
     step,
@@ -23,7 +19,7 @@ from selectron.updates.first_order import (
 
 
 @dataclass(frozen=True)
-class HalfStep(UpdateRule):
+class HalfStep(FirstOrder):
     """Go `rate` of the way from the margin to the label, unless the margin is beyond it.
 
     Made for rows of about unit length; on longer rows the step is cut so that it never overshoots.
@@ -35,28 +31,17 @@ class HalfStep(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import HalfStep
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(HalfStep(), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.HalfStep(), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.55, 0.7]]
     """
 
     rate: float = 0.5
     RANGES: ClassVar = {"rate": FRACTION}
 
-    @property
-    def by_products(self) -> bool:
-        return True
-
-    def begin(self, d: int, dtype: DTypeLike) -> Separator:
-        return fresh_separator(HalfStepRule(float(self.rate)), d, dtype)
-
-    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
-        return fresh_prototypes(HalfStepRule(float(self.rate)), d, dtype, n_classes)
+    def numbers(self) -> "HalfStepRule":
+        return HalfStepRule(float(self.rate))
 
 
 class HalfStepRule(NamedTuple):

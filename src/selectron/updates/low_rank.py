@@ -9,20 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from selectron.arrays import Matrix, Vector
-from selectron.compiler.verbs import Verb, helper
+from selectron.compiler.verbs import Verb
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import (
-    DenseRow,
     Row,
     ShiftedRow,
     SparseRow,
     add_scaled,
     dot,
-    entry_index,
-    n_entries,
     square_norm,
 )
 from selectron.numeric.sums import gather_dot, lane_dot
+from selectron.numeric.symmetric import image
 from selectron.protocol import State
 from selectron.updates.covariance import (
     begin_step,
@@ -56,32 +54,29 @@ def fresh_low_rank(d: int, rank: int, n: int) -> LowRank:
     return LowRank(weights, directions, total_along, np.zeros(n), shadow, np.zeros(d), 0)
 
 
-# How a row meets the store depends on the kind of row.
+# How a row meets the store depends on the kind of row; dense and sparse ones know no M.
 
 
-@Verb
+@Verb.with_body
 def product(z: State, store: LowRank, k: int) -> float:
     """Return the product of the row with the weights of class k."""
+    return np.float64(dot(z, store.weights[k]))
 
 
-@Verb
+@Verb.with_body
 def project(z: State, store: LowRank) -> None:
     """Write Uᵀz into the shadow."""
+    image(z, store.directions, store.shadow)
 
 
-@Verb
+@Verb.with_body
 def add_to_total(z: State, store: LowRank) -> None:
     """Take the row into the products with M, of which it has become a part."""
 
 
-@Verb
+@Verb.with_body
 def refresh_total(z: State, store: LowRank, newest: int) -> None:
     """Compute the products of M anew with direction `newest`, if any, and with all weights."""
-
-
-@product.of(DenseRow, SparseRow)
-def plain_product(z: Row, store: LowRank, k: int) -> float:
-    return np.float64(dot(z, store.weights[k]))
 
 
 @product.of(ShiftedRow)
@@ -92,56 +87,23 @@ def shifted_product(z: ShiftedRow, store: LowRank, k: int) -> float:
     return np.float64(z.scale * own - common + z.bias * weights[len(z.total)])
 
 
-@project.of(DenseRow, SparseRow)
-def plain_project(z: Row, store: LowRank) -> None:
-    shadow, U = store.shadow, store.directions
-    shadow[:] = 0.0
-    for k in range(n_entries(z)):
-        value = np.float64(z.values[k])
-        if value != 0.0:
-            row = U[entry_index(z, k)]
-            for m in range(len(shadow)):
-                shadow[m] += value * row[m]
-
-
 @project.of(ShiftedRow)
 def shifted_project(z: ShiftedRow, store: LowRank) -> None:
     shadow, total = store.shadow, store.total_along
-    project_entries(z, store)
+    project(SparseRow(z.values, z.indices), store)
     last = store.directions[len(z.total)]
     for m in range(len(shadow)):
         shadow[m] = z.scale * shadow[m] - z.shift * total[m] + z.bias * last[m]
 
 
-@helper
-def project_entries(z: ShiftedRow, store: LowRank) -> None:
-    """Write Uᵀx into the shadow, x as it is stored."""
-    shadow, U = store.shadow, store.directions
-    shadow[:] = 0.0
-    for k in range(len(z.values)):
-        value, row = z.values[k], U[z.indices[k]]
-        for m in range(len(shadow)):
-            shadow[m] += value * row[m]
-
-
-@add_to_total.of(DenseRow, SparseRow)
-def no_total(z: Row, store: LowRank) -> None:
-    pass
-
-
 @add_to_total.of(ShiftedRow)
 def add_shifted(z: ShiftedRow, store: LowRank) -> None:
-    project_entries(z, store)
+    project(SparseRow(z.values, z.indices), store)
     for m in range(len(store.shadow)):
         store.total_along[m] += z.unit * store.shadow[m]
     for k in range(len(store.weights)):
         own = np.float64(gather_dot(z.values, z.indices, store.weights[k]))
         store.total_scores[k] += z.unit * own
-
-
-@refresh_total.of(DenseRow, SparseRow)
-def no_total_to_refresh(z: Row, store: LowRank, newest: int) -> None:
-    pass
 
 
 @refresh_total.of(ShiftedRow)

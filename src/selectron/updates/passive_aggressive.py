@@ -3,18 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from numpy.typing import DTypeLike
-
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import State
-from selectron.spec import POSITIVE, UpdateRule
+from selectron.spec import POSITIVE
 from selectron.updates.first_order import (
-    Prototypes,
-    Separator,
+    FirstOrder,
     Step,
     always_one,
-    fresh_prototypes,
-    fresh_separator,
     grown,
     step,
     unit_of,
@@ -22,7 +17,7 @@ from selectron.updates.first_order import (
 
 
 @dataclass(frozen=True)
-class PassiveAggressive(UpdateRule):
+class PassiveAggressive(FirstOrder):
     """Move to margin one, by at most C ([CDKSS06], PA-I; PA-II when squared).
 
     Parameters
@@ -34,13 +29,9 @@ class PassiveAggressive(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import PassiveAggressive
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(PassiveAggressive(C=0.5), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.PassiveAggressive(C=0.5), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.6, 0.7]]
     """
 
@@ -48,18 +39,7 @@ class PassiveAggressive(UpdateRule):
     squared: bool = False
     RANGES: ClassVar = {"C": POSITIVE}
 
-    @property
-    def by_products(self) -> bool:
-        return True
-
-    def begin(self, d: int, dtype: DTypeLike) -> Separator:
-        return fresh_separator(self._rule, d, dtype)
-
-    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
-        return fresh_prototypes(self._rule, d, dtype, n_classes)
-
-    @property
-    def _rule(self) -> "PassiveAggressiveRule":
+    def numbers(self) -> "PassiveAggressiveRule":
         return PassiveAggressiveRule(float(self.C), bool(self.squared))
 
 

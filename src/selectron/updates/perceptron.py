@@ -3,24 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from numpy.typing import DTypeLike
-
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import State
-from selectron.spec import POSITIVE, UpdateRule
+from selectron.spec import POSITIVE
 from selectron.updates.first_order import (
-    Prototypes,
-    Separator,
+    FirstOrder,
     Step,
-    fresh_prototypes,
-    fresh_separator,
     grown,
     step,
 )
 
 
 @dataclass(frozen=True)
-class Perceptron(UpdateRule):
+class Perceptron(FirstOrder):
     """Add eta y x to the weights on every mistake that is seen ([Ng]; [CBGZ06], Figure 1).
 
     Parameters
@@ -30,28 +25,17 @@ class Perceptron(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import Perceptron
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Perceptron(), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.Perceptron(), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.2, 1.4]]
     """
 
     eta: float = 1.0
     RANGES: ClassVar = {"eta": POSITIVE}
 
-    @property
-    def by_products(self) -> bool:
-        return True
-
-    def begin(self, d: int, dtype: DTypeLike) -> Separator:
-        return fresh_separator(PerceptronRule(float(self.eta)), d, dtype)
-
-    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
-        return fresh_prototypes(PerceptronRule(float(self.eta)), d, dtype, n_classes)
+    def numbers(self) -> "PerceptronRule":
+        return PerceptronRule(float(self.eta))
 
 
 class PerceptronRule(NamedTuple):

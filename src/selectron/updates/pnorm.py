@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, logarithm, sqrt
-from selectron.numeric.rows import Row, dot, entry_index, n_entries
+from selectron.numeric.rows import Row, dot, entry_index
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
 
@@ -25,13 +25,9 @@ class PNorm(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import PNorm
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(PNorm(p=4.0), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.PNorm(p=4.0), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.097, 0.776]]
     """
 
@@ -75,7 +71,7 @@ predict.of(PNormState)(already_exact)
 def shift(x: Row, y: float, theta: Vector, powers: Vector, p: float) -> float:
     """Add y x to θ; return by how much Σ |θ_i|^p grew."""
     grown = 0.0
-    for k in range(n_entries(x)):
+    for k in range(len(x.values)):
         i = entry_index(x, k)
         before = abs(theta[i] * powers[i])
         theta[i] += y * x.values[k]

@@ -4,29 +4,25 @@ from dataclasses import dataclass
 from math import nan
 from typing import ClassVar, NamedTuple
 
-from numpy.typing import DTypeLike
-
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import State
-from selectron.spec import Range, UpdateRule
+from selectron.spec import Range
 from selectron.updates.first_order import (
-    Prototypes,
-    Separator,
+    FirstOrder,
     Step,
-    fresh_prototypes,
-    fresh_separator,
     margin_of,
     step,
 )
 
 
 @dataclass(frozen=True)
-class Reflection(UpdateRule):
+class Reflection(FirstOrder):
     """Step alpha |v.x| towards y x on a mistake, from v = y₁x₁ ([DKM09], Figure 2 and section 5).
 
     The rows must have unit length; others are scaled to it. At alpha = 2 the hypothesis is
-    reflected and keeps its length of one; the error never rises for any alpha in (0, 2].
+    reflected and keeps its length of one; the error never rises for any alpha in (0, 2]. The
+    prototypes of many classes are mirrored all at once, as one vector.
 
     Parameters
     ----------
@@ -35,13 +31,9 @@ class Reflection(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import Reflection
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Reflection(), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.Reflection(), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.6, 0.8]]
     """
 
@@ -49,16 +41,8 @@ class Reflection(UpdateRule):
     UNIT_ROWS: ClassVar = True
     RANGES: ClassVar = {"alpha": Range(0.0, 2.0, low_open=True)}
 
-    @property
-    def by_products(self) -> bool:
-        return True
-
-    def begin(self, d: int, dtype: DTypeLike) -> Separator:
-        return fresh_separator(ReflectionRule(float(self.alpha)), d, dtype)
-
-    def many(self, d: int, dtype: DTypeLike, n_classes: int) -> Prototypes:
-        """Begin with prototypes that are mirrored all at once, as one vector."""
-        return fresh_prototypes(ReflectionRule(float(self.alpha)), d, dtype, n_classes)
+    def numbers(self) -> "ReflectionRule":
+        return ReflectionRule(float(self.alpha))
 
 
 class ReflectionRule(NamedTuple):

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import helper
-from selectron.numeric.rows import Row, add_scaled
+from selectron.numeric.rows import DenseRow, Row, add_scaled
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict
 from selectron.spec import Range, UpdateRule
@@ -46,13 +46,9 @@ class Rehearsal(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import Rehearsal
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Rehearsal(), Always()).fit(X, ["ant", "bee", "cow"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.Rehearsal(), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["a", "b", "c"]).coef_.round(3).tolist()
     [[-0.196, 0.664], [-0.029, -0.624], [0.226, -0.04]]
     """
 
@@ -96,9 +92,7 @@ hypothesis.of(RehearsalState)(class_belief_hypothesis)
 
 
 @learn.of(RehearsalState)
-def rehearsal_learn(
-    update: RehearsalState, x: Row, y: float, forecast: ManyForecast
-) -> RehearsalState:
+def rehearse(update: RehearsalState, x: Row, y: float, forecast: ManyForecast) -> RehearsalState:
     """Narrow A⁻¹ by the label; the memory, not A⁻¹, moves the weights."""
     label = int(y)
     weight = weight_of_label(update.rule, label, -1, update.scores)
@@ -157,12 +151,6 @@ def revisit(memory: Memory, place: int, weights: Matrix, counts: Vector, scores:
                 duals[k] += change
                 scores[label] += change * square
                 gained += change
-                add_to(weights[k], -change, row)
+                add_scaled(DenseRow(row), -change, weights[k])
     if gained != 0.0:
-        add_to(weights[label], gained, row)
-
-
-@helper
-def add_to(prototype: Vector, step: float, row: Vector) -> None:
-    for i in range(len(row)):
-        prototype[i] += step * row[i]
+        add_scaled(DenseRow(row), gained, weights[label])

@@ -1,7 +1,7 @@
 """Ridge regression on every label that was asked."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from numpy.typing import DTypeLike
 
@@ -40,13 +40,9 @@ class Ridge(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import Ridge
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(Ridge(a=2.0), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.Ridge(a=2.0), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.3, 0.467]]
     """
 
@@ -62,20 +58,14 @@ class Ridge(UpdateRule):
         return class_belief(RidgeRule(float(self.a)), d, float(self.a), n_classes)
 
 
-class Regularised(Protocol):
-    """A rule whose A starts at a I."""
-
-    @property
-    def a(self) -> float: ...
-
-
 class RidgeRule(NamedTuple):
     a: float
 
 
 @most_variance.of(RidgeRule)
-def most_by_regularisation(rule: Regularised, square: float) -> float:
-    return SLACK * square / rule.a
+def most_by_regularisation(rule: State, square: float) -> float:
+    """Return |x|²/a: A starts at a I, and only grows."""
+    return float(SLACK * square / rule.a)
 
 
 @lesson_of.of(RidgeRule)

@@ -38,13 +38,9 @@ class SecondOrder(UpdateRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from selectron import SelectiveClassifier
-    >>> from selectron.queries import Always
-    >>> from selectron.updates import SecondOrder
-    >>> X = np.array([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]])
-    >>> clf = SelectiveClassifier(SecondOrder(), Always()).fit(X, ["yes", "no", "no"])
-    >>> clf.coef_.round(3).tolist()
+    >>> from selectron import SelectiveClassifier, updates
+    >>> clf = SelectiveClassifier(updates.SecondOrder(), "always")
+    >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [1.0, 0.0]], ["yes", "no", "no"]).coef_.round(3).tolist()
     [[-0.1, 0.7]]
     """
 
@@ -84,8 +80,6 @@ def weigh_mistakes(rule: SecondOrderRule, label: int, rival: int, scores: Vector
 
 
 @target_of.of(SecondOrderRule)
-def one_against_another(
-    rule: SecondOrderRule, k: int, label: int, rival: int, score: float
-) -> float:
+def for_and_against(rule: SecondOrderRule, k: int, label: int, rival: int, score: float) -> float:
     """Let v of the label grow by x and that of the rival fall by x; A grows by x xᵀ for all."""
     return 1.0 if k == label else -1.0 if k == rival else 0.0

@@ -107,7 +107,7 @@ def mistakes(run: Run, X: Matrix, y: Classes) -> int:
 def n_support(run: Run) -> int:
     """Return how many support vectors there are."""
     assert isinstance(run.machine, KernelMachine)
-    return int(run.machine.core.support.n_support)
+    return int(run.machine.store.support.n_support)
 
 
 def pass_with(job: Pass) -> Row:
