@@ -43,7 +43,6 @@ from selectron.estimate.evidence import WORST
 from selectron.files import DamagedFile
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.machine import KernelMachine
-from selectron.numeric.coins import seed_of
 from selectron.numeric.rows import Csr, Rows, row_columns, row_values, shape
 from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
@@ -67,6 +66,7 @@ class StreamClassifier:
     window: int | None = None  # rounds that the estimate of late looks back on
     stop_when: str | None = None
     kernel: Any = None
+    random_state: Any = None
     n_features_in_: int
     feature_names_in_: Any
     _run: AnyRun | None = None
@@ -456,6 +456,21 @@ class StreamClassifier:
                     yield
                     return
 
+    def _seed(self) -> int:
+        """Return the seed below 2⁶³ that random_state stands for; None draws a fresh one."""
+        given = self.random_state
+        if given is None:
+            return int(np.random.default_rng().integers(2**63))
+        if isinstance(given, np.random.Generator):
+            return int(given.integers(2**63))
+        if isinstance(given, np.random.RandomState):
+            return int(given.randint(2**31))
+        if isinstance(given, int | np.integer) and not isinstance(given, bool):
+            if 0 <= given < 2**63:
+                return int(given)
+            raise ValueError(f"random_state must lie in [0, 2**63), got {given}")
+        raise TypeError(f"random_state must be None, an integer or a generator, got {given!r}")
+
     def _adopt(self, run: AnyRun, X: Table = None) -> None:
         """Go on with this run; what users can see of the rows is that of its first ones."""
         if self._row_class is not None:
@@ -682,7 +697,7 @@ class SelectiveClassifier(StreamClassifier):
         said = self.explore, self.window, self.stop_when
         if said != NOTHING_SAID or rules.query.explore > 0.0:
             rules, ledger = with_ledger(rules, *said, many=n_classes > 2)
-        seed = seed_of(self.random_state)
+        seed = self._seed()
         machine: Machine = (
             LinearMachine(rules, d, rows.values.dtype, seed, n_classes)
             if choice is None

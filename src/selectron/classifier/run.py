@@ -370,7 +370,7 @@ class Run:
         try:
             with delayed_interrupts():  # an answer that is learnt is also settled
                 learnt = sum(self._learn_answer(int(t), label) for t, label in answers)
-                return learnt + self.forget(unknown, refund=refund)
+                return learnt + (self.forget(unknown, refund=refund) if unknown else 0)
         except ValueError:
             if before is not None:
                 self.back_to(before)
@@ -388,7 +388,7 @@ class Run:
         self.lesson(rows, code, told, fresh=False, anew=anew)
         self.remember(rows, code)
         self.enter_answer(question, code)
-        if not self.why_not_correctable():
+        if self.machine.rules.update.CORRECTABLE and not self.why_not_correctable():
             self.tickets.keep_answer(ticket, code)
         self.tickets.answer(ticket, self.rounds)
         return True

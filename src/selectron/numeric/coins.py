@@ -5,8 +5,6 @@ rounds goes on with coin t + 1. The arithmetic is that of integers, so the coins
 every machine.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -37,21 +35,6 @@ def toss(seed: int, start: int, room: Vector) -> Vector:
         key = _scramble((np.uint64(seed) + np.uint64(1)) * _GOLDEN)
         _toss(key, np.uint64(start), room)
     return room
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed below 2⁶³ that a user's random_state stands for; None draws a fresh one."""
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**63))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        if 0 <= random_state < 2**63:
-            return int(random_state)
-        raise ValueError(f"random_state must lie in [0, 2**63), got {random_state}")
-    raise TypeError(f"random_state must be None, an integer or a generator, got {random_state!r}")
 
 
 @helper

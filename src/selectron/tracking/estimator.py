@@ -8,7 +8,6 @@ from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
-from selectron.numeric.coins import seed_of
 from selectron.numeric.rows import Rows, shape
 from selectron.scalings import Raw
 from selectron.spec import QueryRule, Rules
@@ -113,7 +112,7 @@ class TrackingClassifier(StreamClassifier):
         said = self.explore, self.window, self.stop_when
         rules, ledger = with_ledger(Rules(Raw(), committee, query), *said)
         members = None if committee.all_rules else [adapt(each) for each in committee.learners]
-        setting = shape(rows)[1], rows.values.dtype, seed_of(self.random_state)
+        setting = shape(rows)[1], rows.values.dtype, self._seed()
         run = Run(MembersMachine(rules, mixture, *setting, members), labels, None, ledger)
         for member in members or []:
             if isinstance(member, FrozenLearner):
