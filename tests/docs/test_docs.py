@@ -28,6 +28,7 @@ from tests.docs.places import (
     fenced,
     section,
 )
+from tests.other_process import digests_of
 
 KEY = re.compile(r"\[((?:[A-Z]+[a-z]*)+\d\d|Ng)(?:,[^\]]*)?\](?!\()")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -183,6 +184,13 @@ def layers():
         c for c in PROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers"
     )
     return [re.sub(r"[()]", "", layer) for layer in contract["layers"]]
+
+
+def test_the_walks_are_as_measured():
+    text = section(DOCS / "architecture.md", "### How far a call goes")
+    printed = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    measured = digests_of("tests.walks", NUMBA_DISABLE_JIT="1")
+    assert {name: [*map(int, numbers)] for name, *numbers in printed} == measured
 
 
 def test_the_layers_are_those_that_are_checked():
