@@ -4,9 +4,9 @@ Printed as the table of docs/architecture.md. Plain Python is needed to see wher
 """
 
 import json
-import os
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +40,8 @@ def walk(call):
         call()
     finally:
         sys.setprofile(None)
-    folders = [os.path.dirname(place) for place in places]
-    changes = sum(a != b for a, b in zip(folders, folders[1:], strict=False))
+    folders = [Path(place).parent for place in places]
+    changes = sum(a != b for a, b in pairwise(folders))
     return len(set(places)), len(places), changes
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
+from html import escape
 from inspect import signature
 from pathlib import Path
 from threading import RLock
@@ -33,7 +34,7 @@ from selectron.classifier.machine import LinearMachine, Machine
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.one_row import OneRow, batch_of_one, thin_row
 from selectron.classifier.quality import Quality
-from selectron.classifier.rows import as_table, feature_names, read_rows, unit_length
+from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
 from selectron.classifier.run import Ask, Run
 from selectron.classifier.store import read, save
@@ -153,6 +154,8 @@ class StreamClassifier:
                 if self._row_class is not None:
                     self._unbind_if_moved(run)
             self._adopt(run, X)
+            if run.rounds >= LONG and run.n_asked < HARDLY * run.rounds:
+                _warn_of_silence(run, rows)
         return self
 
     # --- predictions
@@ -544,6 +547,16 @@ class StreamClassifier:
             setattr(self, owner, replace(getattr(self, owner), **{knob: value}) if knob else value)
         return self
 
+    def _repr_html_(self) -> str:
+        """Show the parameters and what was learnt as a table, in notebooks."""
+        shown = dict(self.get_params(deep=False))
+        if self._run is not None:
+            names = "classes_", "n_features_in_", "n_seen_", "n_asked_", "n_updates_", "rules_"
+            shown |= {name: getattr(self, name) for name in names}
+        cells = (f"<tr><th>{name}</th><td>{escape(repr(v))}</td></tr>" for name, v in shown.items())
+        caption = f"<caption>{type(self).__name__}</caption>"
+        return f"<table>{caption}{''.join(cells)}</table>"
+
     def __repr__(self) -> str:
         defaults = {n: p.default for n, p in signature(type(self).__init__).parameters.items()}
         changed = ", ".join(
@@ -570,6 +583,9 @@ class StreamClassifier:
 
 
 NOTHING_SAID = None, None, None  # of explore, window and stop_when
+DROWNS = 0.99  # share of the squared length that is nearly all
+TELLING = 100  # rows that tell how large columns are
+LONG, HARDLY = 1000, 0.005  # rows after which so few questions are worth a word
 KERNEL = ("kernel", "degree", "gamma", "coef0", "budget", "removal")
 
 
@@ -688,6 +704,8 @@ class SelectiveClassifier(StreamClassifier):
                 rows=n,
                 n_classes=n_classes,
             )
+            if isinstance(rules.scaling, Raw | Intercept) and len(rows.values) >= TELLING:
+                _warn_of_uneven(rows)
             if rules.update.UNIT_ROWS and not unit_length(rows):
                 warn(
                     f"{rules.update.label} is made for rows of length one: yours are scaled to it",
@@ -780,6 +798,31 @@ class SelectiveClassifier(StreamClassifier):
             )
         weights = [hypothesis(each.states.now.update) for each in run.machines]
         return np.vstack(weights), machine.d
+
+
+def _warn_of_uneven(rows: Rows) -> None:
+    """Say when one column drowns the others of rows that are taken as they are."""
+    share = uneven(rows)
+    if share is not None and share > DROWNS:
+        warn(
+            f"one column of X holds {share:.1%} of the squared length of the rows, and named rules "
+            "take rows as they are, so that the other columns hardly count: pass "
+            'scaling="automatic", or scale the columns yourself',
+            stacklevel=4,
+        )
+
+
+def _warn_of_silence(run: AnyRun, rows: Rows) -> None:
+    """Say when hardly anything was asked because columns are of unequal size."""
+    scaling, update, query = run.machine.rules
+    as_they_are = isinstance(scaling, Raw | Intercept) and isinstance(run.machine, LinearMachine)
+    if as_they_are and uneven(rows) is not None:
+        warn(
+            f"{run.n_asked:,} of {run.rounds:,} labels were asked: {query.label} looks at margins, "
+            f"and {update.label} makes them as large as the largest column of X; pass "
+            'scaling="automatic", or scale the columns yourself',
+            stacklevel=4,
+        )
 
 
 def load_as(kinds: Iterable[type[Classifier]], path: str | Path) -> Classifier:

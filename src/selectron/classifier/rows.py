@@ -21,6 +21,7 @@ from selectron.numeric.rows import (
     one_row,
     outside,
     part,
+    row_columns,
     row_values,
     sealed,
     sealed_array,
@@ -30,6 +31,7 @@ from selectron.numeric.rows import (
 # Below this size no product of a few entries overflows, so a finite row has a finite margin.
 TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
 BEYOND = 2**32 - 1
+UNEVEN = 100.0  # how many times larger a column is than the usual one
 MOST_COLUMNS = 2**31 - 1  # gathers of the CPU take their places as signed numbers of 32 bits
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 COLUMN = np.dtype(np.int32)  # of the columns and pointers of a usual sparse row
@@ -50,6 +52,24 @@ def unit_length(rows: Rows) -> bool:
     n = min(shape(rows)[0], 100)
     squares = [float((row_values(part(rows, t, t + 1)) ** 2).sum()) for t in range(n)]
     return bool(np.allclose(squares, 1.0, rtol=0.0, atol=1e-6))
+
+
+def uneven(rows: Rows) -> float | None:
+    """Return which share of the squared length the largest column holds, None if all are alike.
+
+    Looks at the first rows. Columns are uneven if the largest is 100 times the usual one.
+    """
+    rows = part(rows, 0, min(shape(rows)[0], 1000))
+    width, values = shape(rows)[1], row_values(rows)
+    if width < 3 or not np.isfinite(values).all():
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = values.astype(float) ** 2
+        columns = row_columns(rows)
+        sums = squares.sum(axis=0) if columns is None else np.bincount(columns, squares, width)
+        usual = np.median(sums[sums > 0.0]) if (sums > 0.0).any() else 0.0
+        share = float(sums.max() / sums.sum()) if usual > 0.0 else 0.0
+    return share if sums.max() > UNEVEN**2 * usual > 0.0 else None
 
 
 def feature_names(X: Table) -> Any:
