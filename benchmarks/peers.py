@@ -115,7 +115,7 @@ def river():
     found = []
     rng = np.random.default_rng(0)
     sparse = rcv1(n=VW_ROWS).X
-    for name, n, gate in (("d=30", 500, 8), ("sparse 75", 200, 18), ("dense 784", 50, 45)):
+    for name, n, gate in (("d=30", 500, 8), ("sparse 75", 200, 15), ("dense 784", 50, 45)):
         if name == "sparse 75":
             ours_rows = [sparse[[t]] for t in range(n)]
             dicts = [dict(zip(x.indices.tolist(), x.data.tolist(), strict=True)) for x in ours_rows]

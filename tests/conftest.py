@@ -1,7 +1,12 @@
 """Compiling takes longer than running: what is marked `plain` is slow where it is compiled."""
 
+import signal
+
 import pytest
 from numba import config
+
+# Under nohup a shell starts the suite with SIGINT ignored; tests of Ctrl-C need its handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Files that take half a minute and more come first, so that no worker idles beside one at the end.
 LONG = (
