@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from selectron.classifier import Ask, DamagedFile, SelectiveClassifier
+from selectron.classifier import Ask, AskOne, DamagedFile, SelectiveClassifier
 from selectron.classifier.estimator import load_as
+from selectron.classifier.warm import warm
 
-__all__ = ["Ask", "DamagedFile", "SelectiveClassifier", "load"]
+__all__ = ["Ask", "AskOne", "DamagedFile", "SelectiveClassifier", "load", "warm"]
 __version__ = "0.1.0"
 
 

@@ -35,6 +35,7 @@ FUNCTIONS = {
     "numba.core.cgutils.for_range": ("builder", "count"),
     "numba.core.cgutils.get_or_insert_function": ("module", "fnty", "name"),
     "numba.core.compiler_machinery.register_pass": ("mutates_CFG", "analysis_only"),
+    "numba.core.event.register": ("kind", "listener"),
     "numba.core.imputils.impl_ret_borrowed": ("ctx", "builder", "retty", "ret"),
     "numba.core.typing.templates.infer_getattr": (),
     "numba.core.typing.templates.signature": ("return_type",),
@@ -70,6 +71,7 @@ METHODS = {
     "numba.core.compiler.DefaultPassBuilder": ("define_nopython_pipeline",),
     "numba.core.compiler.StateDict": (),
     "numba.core.compiler_machinery.AnalysisPass": ("run_pass",),
+    "numba.core.event.Listener": ("on_end", "on_start"),
     "numba.core.pythonapi._UnboxContext": ("builder",),
     "numba.core.typed_passes.NativeLowering": (),
     "numba.core.typing.templates.AbstractTemplate": (),
@@ -101,7 +103,11 @@ def imported_from_numba():
 
 
 def test_every_internal_name_has_a_canary():
-    modules = {"numba.core.cgutils", "numba.core.pythonapi"}  # some of their names are in the lists
+    modules = {
+        "numba.core.cgutils",
+        "numba.core.event",
+        "numba.core.pythonapi",
+    }  # some of their names are in the lists
     assert set(imported_from_numba()) <= {*FUNCTIONS, *METHODS, *modules}
 
 

@@ -1,7 +1,7 @@
 """The learner that users hold: `SelectiveClassifier`."""
 
 from selectron.classifier.estimator import SelectiveClassifier
-from selectron.classifier.run import Ask
+from selectron.classifier.run import Ask, AskOne
 from selectron.files import DamagedFile
 
-__all__ = ["Ask", "DamagedFile", "SelectiveClassifier"]
+__all__ = ["Ask", "AskOne", "DamagedFile", "SelectiveClassifier"]

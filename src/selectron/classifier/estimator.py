@@ -36,7 +36,7 @@ from selectron.classifier.one_row import OneRow, batch_of_one, thin_row
 from selectron.classifier.quality import Quality
 from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
-from selectron.classifier.run import Ask, Run
+from selectron.classifier.run import Ask, AskOne, Run
 from selectron.classifier.store import read, save
 from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
@@ -256,7 +256,7 @@ class StreamClassifier:
 
     # --- one row at a time
 
-    def ask_one(self, x: Table) -> Ask:
+    def ask_one(self, x: Table) -> AskOne:
         """Play a round on one row: predict, and say whether its label is worth asking for.
 
         Answer with `tell(ask.tickets, y)` later, or with `learn_one(x, y)` at once.

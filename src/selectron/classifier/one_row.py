@@ -14,7 +14,7 @@ import numpy as np
 from selectron.arrays import Given, Table
 from selectron.classifier.labels import read_labels
 from selectron.classifier.rows import Form, RowReader
-from selectron.classifier.run import PASSED, Ask, Run
+from selectron.classifier.run import PASSED, AskOne, Run
 from selectron.classifier.tickets import Question
 from selectron.compiler.handles import handle
 from selectron.loop import (
@@ -36,7 +36,7 @@ class OneRow(NamedTuple):
     """Predict, ask and learn single rows of one class of objects, with one learner."""
 
     predict: Callable[[Any], Any]
-    ask: Callable[[Any], Ask]
+    ask: Callable[[Any], AskOne]
     learn: Callable[[Any, Any], Any]
 
 
@@ -48,12 +48,12 @@ def batch_of_one(run: Any, like: Table) -> OneRow:
     def predict(x: Table) -> Any:
         return run.name_one(reader.table(x))
 
-    def ask(x: Table) -> Ask:
+    def ask(x: Table) -> AskOne:
         with run.lock:
             label, margin, odds, asked, ticket = (part[0] for part in run.ask(reader.table(x)))
             run.tickets.just_asked = int(ticket) if asked else None
         margin = margin if np.ndim(margin) else float(margin)
-        return Ask(label, margin, float(odds), bool(asked), int(ticket))
+        return AskOne(label, margin, float(odds), bool(asked), int(ticket))
 
     def learn(x: Table, y: Given) -> None:
         with run.lock:
@@ -196,7 +196,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
     return learn
 
 
-def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
+def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
     reader, handle, run, labels = thin.reader, thin.handle, thin.run, thin.labels
     dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
     many, names = thin.machine.n_classes > 2, labels.names_by_side
@@ -213,11 +213,11 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
     loop = first
     play = thin.convert(lambda *row: loop(*row))
 
-    def ask(x: Table) -> Ask:
+    def ask(x: Table) -> AskOne:
         acquire()
         try:
             if run.labels is not labels:  # a class has joined in another thread
-                answer: Ask = estimator._bind(x).ask(x)
+                answer: AskOne = estimator._bind(x).ask(x)
                 return answer
             tickets = run.tickets
             if tickets.fresh_from < tickets.n_asked:
@@ -245,7 +245,7 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], Ask]:
         finally:
             release()
         name = names[int(side) if many else side > 0.0] if names else None
-        return Ask(name, margin, odds, asked, ticket)
+        return AskOne(name, margin, odds, asked, ticket)
 
     return ask
 

@@ -52,22 +52,36 @@ NOTHING_TOLD = np.empty((0, TWO + 1))  # of a label that nobody asked for
 
 
 class Ask(NamedTuple):
-    """Predictions, and which of the labels are worth asking for: an entry a row, or one row's.
+    """Predictions, and which of the labels are worth asking for: an entry a row.
 
     `probabilities` are the odds of asking, not the chances of a class. `tickets` number the
     questions, -1 where none is asked.
     """
 
-    labels: Array | Label
-    margins: Vector | float
-    probabilities: Vector | float
-    asked: Flags | bool
-    tickets: Indices | int
+    labels: Array
+    margins: Vector
+    probabilities: Vector
+    asked: Flags
+    tickets: Indices
+
+    def to_dict(self) -> dict[str, list[object]]:
+        """Return all by name as lists, ready for JSON."""
+        return {name: value.tolist() for name, value in self._asdict().items()}
+
+
+class AskOne(NamedTuple):
+    """The same of one row."""
+
+    labels: Label
+    margins: float  # of several labels a row, an array
+    probabilities: float
+    asked: bool
+    tickets: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return all by name as lists, or one row's as plain values, ready for JSON."""
-        plain_values = (v.tolist() if isinstance(v, np.ndarray | np.generic) else v for v in self)
-        return dict(zip(self._fields, plain_values, strict=True))
+        """Return all by name, ready for JSON."""
+        named = self._asdict()
+        return {name: v.tolist() if hasattr(v, "tolist") else v for name, v in named.items()}
 
 
 class Counts(NamedTuple):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
+from logging import getLogger
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,6 +18,7 @@ from numba import config, njit, types
 from numba.extending import overload, register_jitable
 
 from selectron.compiler.inlining import Ingredient
+from selectron.compiler.numba_internals import event
 from selectron.compiler.replacing import Replacement
 
 __all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "kernel"]
@@ -37,6 +39,7 @@ INLINE = {
 # lock: a state has room for one row, and a prediction in another thread would write there too.
 KERNEL = {"cache": True, "error_model": "numpy", "_nrt": False}
 
+LOGGER = getLogger(__name__)
 PACKAGE = f"{__name__.partition('.')[0]}."
 VERBS: list["Verb"] = []
 HELPERS: set[Function] = set()
@@ -128,6 +131,23 @@ def kernel(loop: Function, bodies: str, nogil: bool = False) -> Function:
     own.__qualname__ = f"{loop.__qualname__}-{bodies[:32]}"
     compiled: Function = njit(nogil=nogil, **KERNEL)(own)
     return compiled
+
+
+class _FirstCompilation(event.Listener):  # type: ignore[misc]
+    """Log that this process compiles, once: it takes seconds, and whoever waits shall know why."""
+
+    said = False
+
+    def on_start(self, compilation: event.Event) -> None:
+        if not _FirstCompilation.said:
+            _FirstCompilation.said = True
+            LOGGER.info("compiling for these rules and this machine, once: some seconds")
+
+    def on_end(self, compilation: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _FirstCompilation())
 
 
 def _quiet(loop: Function) -> Function:
