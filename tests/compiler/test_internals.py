@@ -103,6 +103,7 @@ def imported_from_numba():
 
 
 def test_every_internal_name_has_a_canary():
+    # Some of the names of these modules are in the lists.
     modules = {
         "numba.core.cgutils",
         "numba.core.event",
