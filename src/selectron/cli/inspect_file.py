@@ -1,12 +1,12 @@
 """`selectron inspect`: what is in a saved file, a learner, a tracker or experts; nothing is run."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from selectron.classifier.estimator import AnyRun
 from selectron.classifier.store import read
-from selectron.cli.output import check_outputs, write_json
+from selectron.cli.output import check_outputs, tell
 from selectron.experts import Mixture, load_experts
 from selectron.experts.store import FORMAT as EXPERTS
 from selectron.files import format_name
@@ -16,23 +16,17 @@ from selectron.tracking.members import Committee
 MOST_SHOWN = 20  # weights on the screen; JSON has all
 
 
-def add_inspect(parser: ArgumentParser) -> None:
-    parser.add_argument("file", help="a learner, a tracker or experts, as they were saved")
-    parser.add_argument("--json", metavar="FILE", help="write it to FILE as JSON, - for stdout")
-
-
 def inspect_file(options: Namespace) -> int:
     check_outputs(options)
     path = Path(options.file)
     about = about_experts(path) if format_name(path) == EXPERTS.name else about_learner(path)
-    size = {"file": path.name, "bytes": path.stat().st_size}
-    facts: dict[str, Any] = size | about | {"sha256": "matches"}
-    if options.json != "-":
-        width = max(map(len, facts))
-        for name, value in facts.items():
-            print(f"{name.ljust(width)}  {shortened(value) if name == 'weights' else value}")
-    write_json(facts, options.json)
-    return 0
+    facts = {"file": path.name, "bytes": path.stat().st_size, **about, "sha256": "matches"}
+    shown = {name: str(value) for name, value in facts.items()}
+    if "weights" in about:
+        shown["weights"] = shortened(about["weights"])
+    width = max(map(len, shown))
+    text = "\n".join(f"{name.ljust(width)}  {value}" for name, value in shown.items())
+    return tell(options, text, facts)
 
 
 def about_learner(path: Path) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from selectron.reproduce.harness.problems import (
     count_words,
     data_file,
     fashion,
+    published,
     read_documents,
     read_pixels,
     small_digits,
@@ -51,18 +52,7 @@ LEARNERS = {
     FIRST_ORDER: SelectiveClassifier(ClassRidge(rank=1), Capped(), scaling=Automatic()),
 }
 # The means of a prototype on streams of its own; -: never, (k): only k runs of ten.
-EARLIER: dict[str, dict[str, str]] = {
-    problem: dict(zip(NAMES, cells, strict=False))
-    for problem, *cells in (
-        ("MNIST", "144 281 681", "246 698 -", "185 460 900(3)", "455 590(2) -"),
-        ("USPS", "59 94 144 212", "85 188 323(9) -", "80 133 204 331(8)", "254 329 - -"),
-        ("20news", "161 275 390 562; with 300 directions 167 250 374 558", "196 299 387 558",
-         "370 590 738 930"),
-        ("fashion (dev)", "46 109 194 562", "73 156 325 932(5)", "89 201 415 1057(3)",
-         "345 542(2) - -"),
-        ("digits (dev)", "29 39 66 81", "44 68 89 84", "39 50 93 113", "- - - -"),
-    )
-}  # fmt: skip
+EARLIER: dict[str, dict[str, str]] = published("multiclass")
 EARLIER_LATE = "mean 30, most 119"
 
 
