@@ -6,10 +6,13 @@ without power saving, so for pushes the delay in seconds says more than a ratio.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 
 import numpy as np
 
-from selectron.power.policies import AlwaysOn, Policy, StaticPsm, standard_policies
+from selectron.power.policies import standard_policies
+from selectron.power.policies.fixed import AlwaysOn, StaticPsm
+from selectron.power.policies.policy import Policy
 from selectron.power.results import Run
 from selectron.power.simulator import simulate
 from selectron.power.web import web_workload
@@ -131,13 +134,11 @@ def compare(
             raise ValueError(f"two different policies are called {policy.name!r}; rename one")
         wanted[policy.name] = policy
     done: dict[str, tuple[Run, ...]] = dict.fromkeys(wanted, ())
-    total = len(wanted) * len(workloads)
-    for number, (name, workload) in enumerate(
-        ((name, workload) for workload in workloads for name in wanted), start=1
-    ):
+    pairs = list(product(workloads, wanted))
+    for number, (workload, name) in enumerate(pairs, start=1):
         done[name] += (engine(wanted[name], workload),)
         if progress is not None:
-            progress(number, total)
+            progress(number, len(pairs))
     return Comparison(done)
 
 

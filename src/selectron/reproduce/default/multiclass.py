@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.labels import Labels as ClassLabels
@@ -60,7 +61,7 @@ class Problem(NamedTuple):
     """How to read the rows, how many of them are test rows, and the errors to be reached."""
 
     name: str
-    read: Callable[[], tuple[Any, Classes]]
+    read: Callable[[], tuple[Any, NDArray[Any]]]
     n_test: int
     errors: tuple[float, ...]
 
@@ -74,19 +75,8 @@ class Stream(NamedTuple):
     test_classes: Classes
 
 
-def _pixels(file: str) -> tuple[Any, Classes]:
-    pixels, classes = read_pixels(file)
-    return pixels.astype(np.float32), classes.astype(np.int64)
-
-
 @cache
-def _images(read: Callable[[], tuple[Any, Any]]) -> tuple[Any, Classes]:
-    X, classes = read()
-    return X, classes.astype(np.int64)
-
-
-@cache
-def newsgroups() -> tuple[Any, Classes]:
+def newsgroups() -> tuple[Any, NDArray[Any]]:
     """Return the counts of words of each post of 20 Newsgroups, and the number of its group."""
     path = data_file(NEWS_FILE)
     if path is None:
@@ -94,21 +84,22 @@ def newsgroups() -> tuple[Any, Classes]:
         raise ValueError(f"{NEWS_FILE} {message}")
     posts = read_documents(path)
     _, groups = np.unique([post["topics"][0] for post in posts], return_inverse=True)
-    return count_words(posts), groups.astype(np.int64)
+    return count_words(posts), groups
 
 
 MNIST, USPS, NEWS, FASHION, DIGITS = PROBLEMS = (
-    Problem("MNIST", partial(_pixels, "mnist.npz"), 2_000, (0.20, 0.15, 0.12)),
-    Problem("USPS", partial(_pixels, "usps.npz"), 2_000, (0.20, 0.15, 0.12, 0.10)),
+    Problem("MNIST", partial(read_pixels, "mnist.npz"), 2_000, (0.20, 0.15, 0.12)),
+    Problem("USPS", partial(read_pixels, "usps.npz"), 2_000, (0.20, 0.15, 0.12, 0.10)),
     Problem("20news", newsgroups, 2_000, (0.50, 0.40, 0.35, 0.30)),
-    Problem("fashion (dev)", partial(_images, fashion), 2_000, (0.35, 0.28, 0.24, 0.20)),
-    Problem("digits (dev)", partial(_images, small_digits), 500, (0.20, 0.15, 0.10, 0.08)),
+    Problem("fashion (dev)", cache(fashion), 2_000, (0.35, 0.28, 0.24, 0.20)),
+    Problem("digits (dev)", cache(small_digits), 500, (0.20, 0.15, 0.10, 0.08)),
 )
 
 
 def draw_stream(problem: Problem, seed: int) -> Stream:
     """Shuffle the rows by the seed, and split them into test rows and a stream."""
-    X, classes = problem.read()
+    X, numbers = problem.read()
+    classes = numbers.astype(np.int64)
     order = np.random.default_rng([SEED, seed]).permutation(len(classes))
     test, learnt = np.split(order[: problem.n_test + LONGEST], [problem.n_test])
     rows, test_rows = X[learnt].astype(np.float64), X[test].astype(np.float64)

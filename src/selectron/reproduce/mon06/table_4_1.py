@@ -87,14 +87,14 @@ def report(found: list[tuple[ColumnJob | LearnerJob, Row]], seeds: int) -> Row:
 
 def _thesis_cell(name: str, problem: int, found: Row) -> Row:
     mean, deviation = TABLE[name][problem]
-    row = {"algorithm": name, "problem": PROBLEMS[problem].name}
-    theirs = {"thesis_mean": mean, "thesis_sd": deviation}
-    return row | found | theirs | _measures(found, "ratio_to_thesis", mean)
+    row = {"algorithm": name, "problem": PROBLEMS[problem].name, **found}
+    row |= {"thesis_mean": mean, "thesis_sd": deviation}
+    return row | _measures(found, "ratio_to_thesis", mean)
 
 
 def _our_cell(job: LearnerJob, found: Row) -> Row:
-    row = {"learner": job.learner, "seed": job.seed, "problem": PROBLEMS[job.problem].name}
-    return row | found | _measures(found, "ratio_to_best_of_thesis", BEST[job.problem])
+    row = {"learner": job.learner, "seed": job.seed, "problem": PROBLEMS[job.problem].name, **found}
+    return row | _measures(found, "ratio_to_best_of_thesis", BEST[job.problem])
 
 
 def _measures(found: Row, ratio: str, theirs: float) -> Row:
