@@ -102,8 +102,8 @@ def measure(job: Job) -> Row:
 def _whole(runs: list[tuple[float, ...]]) -> dict[str, float]:
     """Average labels, their share, and the error at the end of whole streams."""
     labels, errors, rows = np.array(runs, float).T
-    means = (float(column.mean()) for column in (labels, labels / rows, errors))
-    return dict(zip(("labels", "share", "error"), means, strict=True))
+    columns = {"labels": labels, "share": labels / rows, "error": errors}
+    return {name: float(column.mean()) for name, column in columns.items()}
 
 
 def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
@@ -191,9 +191,8 @@ def _family(family: str, found: Row) -> list[str]:
 
 def draw(result: Row) -> Picture:
     """Draw each problem's labels over the old learner's."""
-    rows = [
-        (family, row) for family, found in result["families"].items() for row in found["problems"]
-    ]
+    known = result["families"].items()
+    rows = [(family, row) for family, found in known for row in found["problems"]]
     figure = new_figure(8, 0.22 * len(rows) + 1.2)
     axes = figure.subplots()
     colours = {family: f"C{k}" for k, family in enumerate(PROTOTYPE)}

@@ -3,8 +3,6 @@
 from time import process_time
 from typing import NamedTuple
 
-from selectron.arrays import Matrix
-from selectron.classifier.run import Run
 from selectron.kernels.choice import REMOVALS
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.report import Picture, fill, finish, new_figure
@@ -29,28 +27,18 @@ def jobs(seeds: int) -> list[Job]:
 def measure(job: Job) -> Row:
     """Make one pass, and write down time, memory and mistakes on the way."""
     X, y = digits("MNIST")
-    mistakes(_begin(X, job), X[:STRETCH], y[:STRETCH])  # compiles: that time is not the learner's
-    run, looks = _begin(X, job), []
+    limit = (BUDGET, job.removal) if job.removal else ()
+    # The first run compiles: that time is not the learner's.
+    mistakes(begin(X, job.r, *limit), X[:STRETCH], y[:STRETCH])
+    run, looks = begin(X, job.r, *limit), []
     for start in range(0, len(y), STRETCH):
         some = slice(start, start + STRETCH)
         before, rows = process_time(), len(y[some])
         wrong = mistakes(run, X[some], y[some])
-        looks.append(
-            {
-                "rows": start + rows,
-                "microseconds": 1e6 * (process_time() - before) / rows,
-                "megabytes": sum(array.nbytes for array in run.machine.arrays()) / 2**20,
-                "support_vectors": n_support(run),
-                "mistakes": wrong,
-            }
-        )
+        look = {"rows": start + rows, "microseconds": 1e6 * (process_time() - before) / rows}
+        look["megabytes"] = sum(array.nbytes for array in run.machine.arrays()) / 2**20
+        looks.append(look | {"support_vectors": n_support(run), "mistakes": wrong})
     return job._asdict() | {"rows": len(y), "looks": looks}
-
-
-def _begin(X: Matrix, job: Job) -> Run:
-    if job.removal is None:
-        return begin(X, job.r)
-    return begin(X, job.r, BUDGET, job.removal)
 
 
 def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
