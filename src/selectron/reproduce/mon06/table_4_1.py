@@ -218,11 +218,9 @@ def _held_rows(learners: dict[str, list[Row]], reference: list[Row]) -> list[str
 
 
 def _held(cell: Row, reference: float | None) -> str:
-    if not cell["held_mean"]:
-        return "-"
-    ratio = f" x{cell['held_mean'] / reference:.2f}" if reference else ""
-    share = "" if cell["held_reach"] == 1.0 else f" ({cell['held_reach']:.2f})"
-    return f"{cell['held_mean']:.1f}{ratio}{share}"
+    mean = cell["held_mean"]
+    ratio = mean / reference if mean and reference else None
+    return show_labels({"mean": mean, "reach": cell["held_reach"]}, ratio)
 
 
 def draw(result: Row) -> Picture:
