@@ -1,7 +1,7 @@
 """Figures 2-5 and 2-8 of [Mon06] drawn from our runs, and energy against time for all policies."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 COLOURS: Mapping[str, str] = {"learned": "C3", "lpsm": "C0", "bsd": "C2", "static": "black"}
 
 
-def new_figure(width: float = 8.0, height: float = 4.5) -> "Figure":
+def new_figure(
+    width: float, height: float, rows: int = 1, columns: int = 1, **shared: Any
+) -> "tuple[Figure, Any]":
+    """Return a figure and its axes, an array of them if there are several."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - plotting is an extra
 
-    return Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, **shared)
 
 
 def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) -> "Figure":
@@ -31,8 +35,7 @@ def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) 
     span_s : tuple
         Part of the run to show, in seconds.
     """
-    figure = new_figure(height=2.5 * len(runs))
-    panels = figure.subplots(len(runs), 1, squeeze=False)
+    figure, panels = new_figure(8.0, 2.5 * len(runs), len(runs), squeeze=False)
     for axes, run in zip(panels[:, 0], runs, strict=True):
         if run.diary is None:
             raise ValueError(f"{run.policy} kept no diary; simulate it with diary=True")
@@ -54,8 +57,7 @@ def page_slowdowns(
     if unknown:
         known = ", ".join(comparison.runs)
         raise ValueError(f"{unknown[0]!r} was not run; this comparison has {known}")
-    figure = new_figure(height=2.5 * len(policies))
-    panels = figure.subplots(len(policies), 1, squeeze=False)
+    figure, panels = new_figure(8.0, 2.5 * len(policies), len(policies), squeeze=False)
     for axes, name in zip(panels[:, 0], policies, strict=True):
         pairs = list(zip(comparison.runs[name], comparison.runs["none"], strict=True))
         times = np.concatenate([none.latencies_s for _, none in pairs])
@@ -123,9 +125,9 @@ def _panels(
 
 def draw_fronts(panels: Sequence[Panel]) -> "Figure":
     """Draw two panels a row; a line joins the policies that no other policy beats."""
-    figure = new_figure(10.0, 4.0 * ((len(panels) + 1) // 2))
-    places = figure.subplots((len(panels) + 1) // 2, 2, squeeze=False).ravel().tolist()
-    for axes, panel in zip(places, panels, strict=False):
+    n_rows = (len(panels) + 1) // 2
+    figure, places = new_figure(10.0, 4.0 * n_rows, n_rows, 2, squeeze=False)
+    for axes, panel in zip(places.ravel().tolist(), panels, strict=False):
         draw_panel(axes, panel)
     return figure
 

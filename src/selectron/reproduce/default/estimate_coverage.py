@@ -345,8 +345,7 @@ def _in_percent(line: Row) -> Row:
 
 def draw(result: Row) -> Picture:
     """Draw one run with its bands, and the ends against the floor."""
-    figure = new_figure(11, 4.2)
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = new_figure(11, 4.2, 1, 2)
     curve: dict[str, Vector] = {k: np.array(v, float) for k, v in result["curve"].items()}
     rounds = curve["rounds"]
     band = [100 * curve[f"thinning {end}"] for end in ("low", "high")]

@@ -193,8 +193,7 @@ def draw(result: Row) -> Picture:
     """Draw each problem's labels over the old learner's."""
     known = result["families"].items()
     rows = [(family, row) for family, found in known for row in found["problems"]]
-    figure = new_figure(8, 0.22 * len(rows) + 1.2)
-    axes = figure.subplots()
+    figure, axes = new_figure(8, 0.22 * len(rows) + 1.2)
     colours = {family: f"C{k}" for k, family in enumerate(PROTOTYPE)}
     for name, mark in ((HARD, "o"), (TAIL, "x")):
         for at, (family, row) in enumerate(rows):

@@ -274,9 +274,8 @@ def _late(rows: Labels) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the labels of every learner against the error."""
-    figure = new_figure(11, 4)
+    figure, panels = new_figure(11, 4, 1, len(PROBLEMS))
     styles = {DEFAULT: "k*-", FIRST_ORDER: "C0o-", PEER: "C3s-"}
-    panels = figure.subplots(1, len(PROBLEMS))
     names = dict.fromkeys(cell["learner"] for cell in result["cells"])
     whole = [cell for cell in result["cells"] if cell["reach"] == 1.0]
     for axes, problem in zip(panels, PROBLEMS, strict=True):

@@ -142,8 +142,7 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the ratios: below one is cheaper than any fixed interval."""
-    figure = new_figure(9, 5)
-    axes = figure.subplots()
+    figure, axes = new_figure(9, 5)
     names = ["{stream}, {delay_cost:g}".format_map(row) for row in result["rows"]]
     marks = {"learned": "o", "best back-off": "^", "back-off": "v", "median fixed": "x"}
     for name, mark in marks.items():

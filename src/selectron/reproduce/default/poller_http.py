@@ -185,8 +185,7 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the cost of each schedule."""
-    figure = new_figure(8, 4)
-    axes = figure.subplots()
+    figure, axes = new_figure(8, 4)
     for seed, rows in sorted(grouped((row["seed"], row) for row in result["rows"]).items()):
         axes.plot([r["cost"] for r in rows], [r["schedule"] for r in rows], "o", label=seed)
     finish(axes, xscale="log", xlabel="cost")

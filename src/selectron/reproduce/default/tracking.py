@@ -242,9 +242,9 @@ def _reuters_lines(cells: list[Row] | None) -> list[str]:
 
 def draw(result: Row) -> Picture:
     """Draw the weights of the learners over two streams: whom the tracker follows, and when."""
-    figure = new_figure(10, 6)
+    figure, panels = new_figure(10, 6, len(SHOWN), sharex=True)
     smooth = np.ones(100) / 100.0
-    for axes, kind in zip(figure.subplots(len(SHOWN), 1, sharex=True), SHOWN, strict=True):
+    for axes, kind in zip(panels, SHOWN, strict=True):
         stream = drifting(kind, result["seeds"][0])
         seen = follow(TrackingClassifier(query=Always()), stream.X, stream.y)
         weights = [np.convolve(column, smooth, "same") for column in seen.weights.T]

@@ -158,8 +158,7 @@ def draw_curves(
     columns: int = 1,
 ) -> Picture:
     """Draw labels/d against the error: a line for each learner and dimension."""
-    figure = new_figure(8, 5)
-    axes = figure.subplots()
+    figure, axes = new_figure(8, 5)
     for found, labels_per_d in rows:
         shown = [(e, v) for e, v in zip(found["errors"], labels_per_d, strict=True) if v]
         if shown:

@@ -111,8 +111,7 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw regret against T: a straight line of slope 1, and one that hardly rises."""
-    figure = new_figure(10, 4.5)
-    both = figure.subplots(1, 2, sharey=True)
+    figure, both = new_figure(10, 4.5, 1, 2, sharey=True)
     kinds = grouped((row["kind"], row) for row in result["rows"])
     for axes, (kind, rows) in zip(both, kinds.items(), strict=True):
         lengths = [row["T"] for row in rows]

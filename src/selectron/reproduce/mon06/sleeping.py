@@ -263,8 +263,7 @@ def _by_length(comparison: Comparison, policy: str) -> Vector:
 
 def draw_bars(column: str, label: str, result: Row) -> Picture:
     """Draw a bar a policy, trials side by side, what the thesis prints as a cross."""
-    figure = new_figure(10.0, 4.0)
-    both = figure.subplots(1, 2, sharey=True)
+    figure, both = new_figure(10.0, 4.0, 1, 2, sharey=True)
     for axes, (name, comparison) in zip(both, trials_of(result).items(), strict=True):
         rows = [row for row in comparison.rows() if row.policy != "none"]
         axes.bar([row.policy for row in rows], [getattr(row, column) for row in rows])

@@ -229,8 +229,7 @@ def draw(result: Row) -> Picture:
     The star is a mean of first passages, so it belongs to Figure 4-5 alone, and only where all
     runs passed.
     """
-    figure = new_figure(16, 8)
-    above, below = figure.subplots(2, 4)
+    figure, (above, below) = new_figure(16, 8, 2, 4)
     columns = grouped((cell["problem"], cell) for cell in result["cells"])
     stars = {c["problem"]: c["mean"] for c in reversed(result["learners"])
              if c["learner"] == DEFAULT and c["reach"] == 1.0}  # fmt: skip

@@ -6,7 +6,7 @@ lasts as long as its bytes take over a modem, and its bytes are spread over that
 10 ms, as in the thesis. Losses are in units of LPSM's own loss. One run gives all three figures.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -221,18 +221,18 @@ def _text(result: Row, figure: str) -> str:
     return head + SAID[figure].format_map(said | listed | {"ahead": ahead})
 
 
-def _views(result: Row, figure: Picture) -> Iterator[tuple["Axes", dict[str, Vector]]]:
+def _views(result: Row, both: Iterable["Axes"]) -> Iterator[tuple["Axes", dict[str, Vector]]]:
     """Yield the axes for all of the run and for its beginning, each with the curves to draw."""
     shown = {name: np.array(values) for name, values in result["shown"].items()}
-    for axes, last in zip(figure.subplots(1, 2), (shown["wake_up"][-1], ZOOM), strict=True):
+    for axes, last in zip(both, (shown["wake_up"][-1], ZOOM), strict=True):
         part = shown["wake_up"] <= last
         yield axes, {name: values[part] for name, values in shown.items()}
 
 
 def draw_losses(result: Row) -> Picture:
     """Draw each expert's loss and LPSM's."""
-    figure = new_figure(10.0, 4.0)
-    for axes, shown in _views(result, figure):
+    figure, both = new_figure(10.0, 4.0, 1, 2)
+    for axes, shown in _views(result, both):
         axes.semilogy(shown["wake_up"], shown["expert_losses"], linewidth=0.6)
         axes.semilogy(shown["wake_up"], shown["loss"], "ko", **SMALL)
         axes.set(xlabel="wake-up", ylabel="loss")
@@ -241,8 +241,8 @@ def draw_losses(result: Row) -> Picture:
 
 def draw_weights(result: Row) -> Picture:
     """Draw each expert's weight."""
-    figure = new_figure(10.0, 4.0)
-    for axes, shown in _views(result, figure):
+    figure, both = new_figure(10.0, 4.0, 1, 2)
+    for axes, shown in _views(result, both):
         lines = axes.plot(shown["wake_up"], shown["weights"], linewidth=0.8)
         axes.set(xlabel="wake-up", ylabel="weight")
     axes.legend(lines, [f"{ms:g} ms" for ms in SLEEPS_MS], fontsize=7)
@@ -251,9 +251,9 @@ def draw_weights(result: Row) -> Picture:
 
 def draw_competition(result: Row) -> Picture:
     """Draw the totals against the best fixed expert, and against the best at each step."""
-    shown, figure = result["shown"], new_figure(10.0, 4.0)
+    shown, (figure, both) = result["shown"], new_figure(10.0, 4.0, 1, 2)
     rivals = {"total_of_best_fixed": "best fixed expert", "total_of_current_best": "current best"}
-    for axes, (name, label) in zip(figure.subplots(1, 2), rivals.items(), strict=True):
+    for axes, (name, label) in zip(both, rivals.items(), strict=True):
         axes.plot(shown["wake_up"], shown["total"], "ko", label="LPSM", **SMALL)
         axes.plot(shown["wake_up"], shown[name], label=label)
         axes.set(xlabel="wake-up", ylabel="total loss")

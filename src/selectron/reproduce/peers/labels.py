@@ -105,8 +105,7 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the labels of every learner on every problem."""
-    figure = new_figure(10, 5)
-    axes = figure.subplots()
+    figure, axes = new_figure(10, 5)
     rows = grouped((cell["learner"], cell["mean"] or np.nan) for cell in result["cells"])
     for k, (name, means) in enumerate(rows.items()):
         style = "k*" if name == DEFAULT else "k_" if name == POOL else "o"

@@ -213,8 +213,7 @@ def _means(result: Row, kind: str) -> list[dict[str, float]]:
 
 def draw(result: Row) -> Picture:
     """Draw the four plots in the paper's places."""
-    figure = new_figure(10, 8)
-    top, bottom = figure.subplots(2, 2)
+    figure, (top, bottom) = new_figure(10, 8, 2, 2)
     sweeps = grouped((row["data"], row) for row in result["sweep"])
     for axes, (name, rows) in zip(top, sweeps.items(), strict=True):
         shown = [row["mistakes"] / row["rows"] for row in rows]

@@ -77,9 +77,9 @@ def _line(run: Row) -> Row:
 
 def draw(result: Row) -> Picture:
     """Draw time, memory and the share of mistakes along the stream."""
-    figure = new_figure(12, 4.2)
+    figure, places = new_figure(12, 4.2, 1, 3)
     panels = {"microseconds": "µs a row", "megabytes": "MB", "mistakes": "share of mistakes"}
-    for axes, (column, label) in zip(figure.subplots(1, 3), panels.items(), strict=True):
+    for axes, (column, label) in zip(places, panels.items(), strict=True):
         scale = STRETCH if column == "mistakes" else 1
         for run in result["runs"]:
             if run["r"] == RADII[-1]:
