@@ -53,20 +53,12 @@ def simulate_one(options: Namespace) -> int:
         bar.update(1)
         run = simulate(policy, traffic, diary=options.plot is not None)
         bar.update(1)
-    facts = {
-        "policy": run.policy,
-        "traffic": options.traffic,
-        "seed": options.seed,
-        "pages": len(run.latencies_s),
-        "hours": run.duration_s / 3600,
-        "energy_j_per_page": run.energy_j_per_page,
-        "beacon_j_per_page": run.beacon_j_per_page,
-        "latency_s": run.latency_s,
-        "slowdown": run.slowdown(none),
-        "delay_s": run.latency_s - none.latency_s,
-        "awake_s": run.awake_s,
-        "beacons": run.beacons,
-    }
+    facts = {"policy": run.policy, "traffic": options.traffic, "seed": options.seed}
+    facts |= {"pages": len(run.latencies_s), "hours": run.duration_s / 3600}
+    for name in ("energy_j_per_page", "beacon_j_per_page", "latency_s"):
+        facts[name] = getattr(run, name)
+    facts |= {"slowdown": run.slowdown(none), "delay_s": run.latency_s - none.latency_s}
+    facts |= {"awake_s": run.awake_s, "beacons": run.beacons}
     if options.plot:
         write_figure(sleep_times([run], (0.0, min(120.0, run.duration_s))), Path(options.plot))
     return tell(options, with_plot(facts_table(facts), options), facts)
