@@ -224,21 +224,14 @@ def report(found: list[tuple[Job | LateJob, Labels]], seeds: int) -> Row:
 
 def text(result: Row) -> str:
     """Write a table a problem, and the late classes below."""
-    lines = [
-        "Labels until the test error is reached the first time, mean ± standard deviation; (k): "
-        "only k runs get there, the mean being of those;",
-        "x how many times the default's; at the right the means of an earlier study",
-    ]
-    for problem, cells in grouped((cell["problem"], cell) for cell in result["cells"]).items():
-        lines += ["", *lay_out(_table(problem, cells))]
-    for name in result["missing"]:
-        lines += ["", f"{name}: not run, for it is not there"]
-    return "\n".join([
-        *lines,
-        "",
+    problems = grouped((cell["problem"], cell) for cell in result["cells"])
+    parts = ["\n".join(lay_out(_table(*problem))) for problem in problems.items()]
+    parts += [f"{name}: not run, for it is not there" for name in result["missing"]]
+    parts.append(
         "Two classes of clothes absent for 5,000 rounds: rows of such a class until half of its "
-        f"test rows are known: {_late(result['late'])} (earlier: {EARLIER_LATE})",
-    ])  # fmt: skip
+        f"test rows are known: {_late(result['late'])} (earlier: {EARLIER_LATE})"
+    )
+    return "\n\n".join(parts)
 
 
 def _table(problem: str, cells: list[Row]) -> list[list[str]]:

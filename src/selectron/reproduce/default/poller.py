@@ -128,13 +128,7 @@ def text(result: Row) -> str:
     columns = {"": "{stream:<16s}", "wait, a second": "{wait:>15s}"}
     columns |= {name: f"{{{name}:15.2f}}" for name in COLUMNS}
     rows = [row | {"wait": f"{row['delay_cost']:g}"} for row in result["rows"]]
-    lines = [
-        "Cost over that of the best fixed interval in hindsight: of all doublings of 1 s (packets:",
-        "5 ms), or for '8 an octave' of eight times as many. A poll costs 1. Geometric means over",
-        f"{result['seeds']} seeds or 30 clients; one recording otherwise.",
-        "",
-        *table(columns, [*rows, result["all"] | {"stream": "all", "wait": ""}]),
-    ]
+    lines = table(columns, [*rows, result["all"] | {"stream": "all", "wait": ""}])
     if not result["recorded"]:
         lines += ["", "Without --data or SELECTRON_DATA there are no recorded streams."]
     return "\n".join(lines)

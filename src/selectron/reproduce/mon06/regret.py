@@ -105,7 +105,6 @@ def text(result: Row) -> str:
             f"{kind}: Learn-alpha's regret grows by {growth:.2f} log T; Fixed-share's by "
             + " and ".join(rates)
         )
-    lines.append("[Mon06]: at most (1/2) log T + c when the rate is learnt; linear if it is wrong.")
     return "\n".join(lines)
 
 

@@ -147,14 +147,7 @@ def sleeps_text(result: Row) -> str:
         "before\n"
         "  from 100 ms after data to 300 ms in silence: {back_off}"
     )
-    return "\n".join([
-        "Sleeping times of LPSM ([Mon06], Figure 2-5), measured over 100 pages",
-        "",
-        *fill(sentences, runs),
-        "",
-        "The thesis: when packets are queued the sleep is quickly cut to 100 ms; in silence it",
-        "grows at every wake-up; with 1/T it backs off much more slowly than with 1/log T.",
-    ])  # fmt: skip
+    return "\n".join(fill(sentences, runs))
 
 
 def page_jobs(seeds: int) -> list[Job]:
@@ -245,12 +238,7 @@ def pages_text(result: Row) -> str:
                 f"{ratios[:tenth].mean():14.2f}{ratios[-tenth:].mean():14.2f}"
                 + (f"{'at most ' + format(worst, 'g'):>15s}" if worst else "")
             )
-    return "\n".join([
-        *lines,
-        "",
-        "The thesis: 1/T is never more than 20 % slower than static PSM, 1/log T never more than a",
-        "factor of 2; for longer transfers both slow down negligibly.",
-    ])  # fmt: skip
+    return "\n".join(lines)
 
 
 def _by_length(comparison: Comparison, policy: str) -> Vector:

@@ -134,11 +134,6 @@ def text(result: Row) -> str:
                         for r in (cell["ratio_to_thesis"] for cell in cells)])  # fmt: skip
     wins = ["{problem} {folds_won} ({against})".format_map(one) for one in result["wins"]]
     return "\n".join([
-        f"Labels until the error in brackets is reached: thesis / ours, mean of {result['folds']} "
-        "folds ± standard deviation, x their ratio;",
-        "below, the rate (- reflects) and R or b that were tuned; (share) of the runs that reach, "
-        "where not all do, the mean being of those",
-        "",
         *_thesis_rows(cells),
         "",
         f"{(factors <= NEAR).sum()} of {len(cells)} cells within {NEAR:g}x of the thesis, "

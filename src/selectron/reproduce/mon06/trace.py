@@ -47,26 +47,18 @@ wake-ups
 loss at or below it: {{share_at_or_below_current_best:.1%}} of wake-ups
 the current best expert changes {{current_best_changes}} times, among \
 {{sleeps_that_were_best_ms}} ms
-in the first ten wake-ups LPSM beats {{experts_beaten_in_the_first_ten}} of {len(SLEEPS_MS)} experts
-
-The thesis: loss close to or better than that of the current best expert, which changes;
-that takes some time, but even early on LPSM beats the worse half of the experts.""",
+in the first ten wake-ups LPSM beats {{experts_beaten_in_the_first_ten}} of {len(SLEEPS_MS)} \
+experts""",
     "2-10": """\
 the heaviest expert changes {heaviest_changes} times, first at wake-up {first_change}
 lightest at some time and heaviest at a later one: {worst_once_and_best_later_ms} ms
-weights between {least_weight:.2g} and {largest_weight:.2g}
-
-The thesis: the heaviest expert shifts with the traffic, early on too, and one that was
-the worst for a while comes back as the best, for no weight ever goes to zero.""",
+weights between {least_weight:.2g} and {largest_weight:.2g}""",
     "2-11": """\
 total loss of LPSM                {loss:10.3f}
 best fixed expert ({best_fixed_ms:g} ms)        {best_fixed:10.3f}
 worst fixed expert                {worst_fixed:10.3f}
 current best expert at each step  {current_best:10.3f}
-LPSM is ahead of the best fixed expert: {ahead}
-
-The thesis: LPSM eventually does better than the best fixed expert, and tracks the
-sequence of best experts without beating it.""",
+LPSM is ahead of the best fixed expert: {ahead}""",
 }
 SMALL: dict[str, Any] = {"markersize": 2, "markerfacecolor": "none"}
 

@@ -93,14 +93,7 @@ def text(result: Row) -> str:
         labels = [show_labels(c, c["times_the_default"]) if c["reach"] else "- (0.00)" for c in row]
         shown = [f"{end:.2f}" for end in ends] or [""] * 3
         rows.append([name, str(row[0]["folds"]), *labels, *shown])
-    return "\n".join([
-        "Labels until the error in brackets is reached, mean ± standard deviation, x how many "
-        "times the default's on the same folds;",
-        "(share) of the runs that reach, where not all do, the mean being of those; least, "
-        "most and geometric mean of the x",
-        "",
-        *lay_out(rows),
-    ])  # fmt: skip
+    return "\n".join(lay_out(rows))
 
 
 def draw(result: Row) -> Picture:

@@ -50,12 +50,9 @@ def text(result: Row) -> str:
     line = ("{r:5.2f}  {room:12s}{total:9d}{share:8.4f}{late:14.4f}{support_vectors:9d}"
             "{us_2:21.0f}{us_4:8.0f}{mb_2:9.1f}{mb_4:8.1f}")  # fmt: skip
     return "\n".join([
-        f"MNIST, 60,000 rows, Ballseptron with the kernel of ss05-figure-3; {result['budget']} "
-        "support vectors at most, or no limit",
         f"{'r':>5s}  {'makes room':12s}{'mistakes':>9s}{'share':>8s}{'last quarter':>14s}"
         f"{'support':>9s}{'us/row, 2nd quarter':>21s}{'4th':>8s}{'MB, 2nd':>9s}{'4th':>8s}",
         *fill(line, map(_line, result["runs"])),
-        "With a budget both stay as they are; without one both grow with the stream.",
     ])  # fmt: skip
 
 
