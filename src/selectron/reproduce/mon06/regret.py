@@ -87,8 +87,6 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 def text(result: Row) -> str:
     """Write regrets with their bounds, and how they grow."""
     lines = [
-        f"Regret to the best switching rate in hindsight; the best of {N_EXPERTS} experts changes "
-        f"at {result['switching']:g} of the steps",
         f"{'':8s}{'T':>9s}{'alpha*':>9s}{'beta*':>7s}{'Learn-alpha':>13s}{'at most':>9s}"
         + "".join(f"{f'Fixed-share {alpha:g}':>20s}{'bounds':>22s}" for alpha in WRONG),
     ]

@@ -223,7 +223,6 @@ def _cell(ours: float, thesis: float | None) -> str:
 def pages_text(result: Row) -> str:
     """Write how much slower single pages get than under static PSM, short ones and long ones."""
     lines = [
-        "Slowdown of single pages over static PSM ([Mon06], Figure 2-8)",
         f"{'':26s}{'mean':>8s}{'worst':>8s}{'fastest 10 %':>14s}{'slowest 10 %':>14s}"
         f"{'worst, thesis':>15s}",
     ]
