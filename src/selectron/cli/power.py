@@ -4,14 +4,7 @@ from argparse import Namespace
 from dataclasses import asdict, astuple
 from pathlib import Path
 
-from selectron.cli.output import (
-    check_outputs,
-    facts_table,
-    progress,
-    table,
-    tell,
-    with_plot,
-)
+from selectron.cli.output import check_outputs, facts_table, progress, table, tell, with_plot
 from selectron.evaluate.plots import write_figure
 from selectron.power import (
     AlwaysOn,

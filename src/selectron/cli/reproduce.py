@@ -4,12 +4,7 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from selectron.cli.output import (
-    check_outputs,
-    progress,
-    tell,
-    with_plot,
-)
+from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.reproduce import EXPERIMENTS
 
 

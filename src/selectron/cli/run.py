@@ -6,12 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from selectron.cli.output import (
-    check_outputs,
-    progress,
-    tell,
-    with_plot,
-)
+from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import Result, control_of, judge, results_table
 from selectron.cli.rules import learner_of
 from selectron.kernels.choice import KernelChoice

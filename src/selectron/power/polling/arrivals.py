@@ -24,12 +24,7 @@ def poisson(seed: int, *, rate: float = 1 / 30, duration: float = DAY) -> Arriva
 
 
 def bursts(
-    seed: int,
-    *,
-    gap: float = 900.0,
-    size: float = 30.0,
-    rate: float = 0.5,
-    duration: float = DAY,
+    seed: int, *, gap: float = 900.0, size: float = 30.0, rate: float = 0.5, duration: float = DAY
 ) -> Arrivals:
     """Draw bursts that begin at random: `size` items on average, `rate` a second."""
     generator = np.random.default_rng([seed, 1])

@@ -88,7 +88,7 @@ def text(result: Row) -> str:
     """Write regrets with their bounds, and how they grow."""
     lines = [
         f"{'':8s}{'T':>9s}{'alpha*':>9s}{'beta*':>7s}{'Learn-alpha':>13s}{'at most':>9s}"
-        + "".join(f"{f'Fixed-share {alpha:g}':>20s}{'bounds':>22s}" for alpha in WRONG),
+        + "".join(f"{f'Fixed-share {alpha:g}':>20s}{'bounds':>22s}" for alpha in WRONG)
     ]
     start = ("{kind:8s}{T:9d}{best_alpha:9.4f}{quality:7.3f}{learn_alpha:13.3f}"
              "{learn_alpha_at_most:9.3f}")  # fmt: skip

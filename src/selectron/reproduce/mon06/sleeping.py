@@ -224,7 +224,7 @@ def pages_text(result: Row) -> str:
     """Write how much slower single pages get than under static PSM, short ones and long ones."""
     lines = [
         f"{'':26s}{'mean':>8s}{'worst':>8s}{'fastest 10 %':>14s}{'slowest 10 %':>14s}"
-        f"{'worst, thesis':>15s}",
+        f"{'worst, thesis':>15s}"
     ]
     for name, comparison in trials_of(result).items():
         lines.append(TITLES[name])
