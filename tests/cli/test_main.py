@@ -11,6 +11,9 @@ import pytest
 
 from selectron import __version__
 from selectron.cli.main import COMMANDS, _parser
+from selectron.cli.power import EVERYTHING, MAX_SLEEP, PAGES, REGIMES
+from selectron.cli.rules import EXAMPLES
+from selectron.kernels.choice import NAMES, REMOVALS
 
 PLAIN = "perceptron+margin:b=0.3"
 
@@ -39,7 +42,19 @@ def test_the_help_of_every_command_shows_an_example(command, name):
 def test_every_example_can_be_parsed(example):
     program, *arguments = shlex.split(example)
     assert program == "selectron"
-    assert _parser(arguments).parse_args(arguments).action
+    assert _parser().parse_args(arguments).action
+
+
+def test_the_declared_words_are_those_of_the_library():
+    parsers = _parser()._subparsers._group_actions[0].choices
+    help_of = {a.dest: a.help for name in ("run", "power") for a in parsers[name]._actions}
+    choices = {a.dest: a.choices for a in parsers["run"]._actions}
+    assert choices["kernel"] == list(NAMES)
+    assert choices["removal"] == list(REMOVALS)
+    assert help_of["rules"].endswith(EXAMPLES)
+    assert help_of["policy"].endswith(", ".join(EVERYTHING))
+    for dest, default in (("max_sleep", MAX_SLEEP), ("pages", PAGES), ("regimes", REGIMES)):
+        assert help_of[dest].endswith(f"[{default}]")
 
 
 ERRORS = {

@@ -69,7 +69,7 @@ def test_a_picture_that_fails_leaves_nothing_behind(tmp_path, traces, monkeypatc
     path.write_bytes(b"the old one")
 
     def half_written(self, target, **options):
-        target.write_bytes(b"half")
+        target.write(b"half")
         raise stop
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", half_written)

@@ -21,7 +21,8 @@ from selectron.reproduce.default.sphere import (
     summary,
     widest_margin,
 )
-from selectron.reproduce.dkm09.sphere import World, labels_by_streaming, points
+from selectron.reproduce.dkm09.sphere import World, labels_by_streaming
+from selectron.streams.drifting import on_sphere
 from selectron.updates import Probit, Reflection
 
 RULES = {"default": (Probit(), Auto(hard=True)), "DKM": (Reflection(), DKM)}
@@ -39,10 +40,10 @@ def test_no_row_within_the_threshold_is_beyond_the_band(threshold):
     d, rng = 6, np.random.default_rng(2)
     world = World(*RULES["default"], d, 0)
     machine = world.machine
-    X = points(rng, 300, d)
+    X = on_sphere(rng, 300, d)
     world.run.play(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8))
     (weights,), V = machine.states.now.update.store[:2]
-    X = points(rng, 200_000, d)
+    X = on_sphere(rng, 200_000, d)
     margins = np.abs(X @ weights)
     certain = margins / np.sqrt(np.einsum("ij,jk,ik->i", X, V, X))
     width = widest_margin(spread_of(machine.states.now.update), threshold)
@@ -69,7 +70,7 @@ def test_the_next_question_is_as_far_and_as_certain(name):
     d, rng = 5, np.random.default_rng(5)
     world = World(*RULES[name], d, 0)
     world.rng, machine = rng, world.machine
-    X = points(rng, 2000, d)
+    X = on_sphere(rng, 2000, d)
     world.run.play(Dense(X), np.where(X[:, 0] > 0, 1, -1).astype(np.int8))
     before, spread = machine.snapshot(), spread_of(machine.states.now.update)
 
@@ -86,7 +87,7 @@ def test_the_next_question_is_as_far_and_as_certain(name):
                 return state.query.n_rounds, certainty / state.query.threshold
 
     skipped = np.array([question(lambda: next_row(world, spread)) for _ in range(600)])
-    drawn = np.array([question(lambda: points(rng, 1, d)[0]) for _ in range(600)])
+    drawn = np.array([question(lambda: on_sphere(rng, 1, d)[0]) for _ in range(600)])
     for ours, theirs in zip(skipped.T, drawn.T, strict=True):
         assert ks_2samp(ours, theirs).pvalue > 0.01
 

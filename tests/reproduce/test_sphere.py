@@ -19,8 +19,8 @@ from selectron.reproduce.dkm09.sphere import (
     inside,
     labels_by_streaming,
     labels_inside_the_band,
-    points,
 )
+from selectron.streams.drifting import on_sphere
 from selectron.updates import Perceptron, Reflection
 
 FINE = np.logspace(-1, -4, 7)
@@ -30,9 +30,9 @@ FINE = np.logspace(-1, -4, 7)
 @pytest.mark.parametrize("blend", [0.0, 0.3, 1.0, 5.0])
 def test_the_error_is_what_sampling_finds(d, blend):
     rng = np.random.default_rng(d)
-    target, other = points(rng, 2, d)
+    target, other = on_sphere(rng, 2, d)
     weights = 7.0 * (target + blend * other)
-    X = points(rng, 100_000, d)
+    X = on_sphere(rng, 100_000, d)
     found = float(np.mean((X @ target > 0) != (X @ weights > 0)))
     assert error(target, weights) == pytest.approx(found, abs=4 * 0.5 / np.sqrt(100_000))
 
@@ -46,18 +46,18 @@ def test_the_error_at_its_ends():
 
 
 def test_points_have_unit_length():
-    X = points(np.random.default_rng(0), 100, 6)
+    X = on_sphere(np.random.default_rng(0), 100, 6)
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1.0)
 
 
 @pytest.mark.parametrize(("d", "width"), [(3, 0.4), (10, 0.3), (10, 1.0), (40, 0.05)])
 def test_the_band_is_drawn_as_the_whole_sphere_would_give_it(d, width):
     rng = np.random.default_rng(1)
-    weights = 3.0 * points(rng, 1, d)[0]
-    axis, across = weights / 3.0, points(rng, 1, d)[0]
+    weights = 3.0 * on_sphere(rng, 1, d)[0]
+    axis, across = weights / 3.0, on_sphere(rng, 1, d)[0]
     ours = np.array([inside(rng, weights, width) for _ in range(4000)])
     np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1.0)
-    X = points(rng, 400_000, d)
+    X = on_sphere(rng, 400_000, d)
     theirs = X[np.abs(X @ axis) <= width][:4000]
     assert len(theirs) > 1000
     for direction in (axis, across):

@@ -99,5 +99,5 @@ def test_the_first_15000_digits(monkeypatch, r, expected):
     monkeypatch.setenv("SELECTRON_DATA", REAL_DATA)
     figure_3.digits.cache_clear()
     X, y = figure_3.digits("MNIST")
-    found = figure_3.mistakes(figure_3.machine_for(X, r), X[:15_000], y[:15_000])
+    found = figure_3.mistakes(figure_3.begin(X, r), X[:15_000], y[:15_000])
     assert abs(found - expected) <= 5

@@ -19,7 +19,6 @@ from selectron.reproduce.mon06.algorithms import (
     efficiency,
     halving,
     learning,
-    run_algorithm,
     tune,
 )
 from selectron.reproduce.mon06.digits import (
@@ -31,7 +30,7 @@ from selectron.reproduce.mon06.digits import (
     folds,
     run_learner,
 )
-from selectron.reproduce.mon06.gram_engine import Table
+from selectron.reproduce.mon06.gram_engine import Table, run_fold
 from selectron.reproduce.mon06.table_4_1 import BEST, COMPARISONS, TABLE, significance
 from tests.reproduce.digits import write_digits
 
@@ -104,7 +103,7 @@ def test_the_best_setting_is_that_of_a_search_by_hand(folder):
         for patience in (1, 4, 16):
             total = 0
             for fold in used:
-                curve = run_algorithm(algorithm, Setting(rate, patience), table, fold)
+                curve = run_fold(table, fold, algorithm.query(patience), eta=rate)
                 good = [k for k, e in zip(curve.labels, curve.errors, strict=True)
                         if e <= 0.15 * len(fold.test) + 1e-9]  # fmt: skip
                 total += good[0] if good else 5 * len(fold.train)

@@ -1,7 +1,7 @@
 """`selectron bound`: the theorems as numbers."""
 
 import inspect
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 
 from selectron import bounds
@@ -19,13 +19,6 @@ def theorems() -> dict[str, Theorem]:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
     }
-
-
-def add_bound(parser: ArgumentParser) -> None:
-    parser.add_argument("theorem", nargs="?", help="such as cbgz06.perceptron_mistakes")
-    parser.add_argument("values", nargs="*", metavar="name=value", help="its arguments")
-    parser.add_argument("--list", action="store_true", help="list all theorems")
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
 
 
 def bound(options: Namespace) -> int:

@@ -1,12 +1,12 @@
 """`selectron demo`: the main job on a data set that comes with scikit-learn."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from functools import partial
 
 import numpy as np
 
-from selectron import SelectiveClassifier
 from selectron.cli.output import check_outputs, progress, tell
-from selectron.cli.report import Result, control_of, judge, results_table
+from selectron.cli.report import control_of, judge, results_table
 from selectron.cli.rules import learner_of
 from selectron.streams import Stream
 
@@ -16,19 +16,10 @@ SEEDS = range(5)
 LEARNT = 1297  # rows; the other 500 test
 
 
-def add_demo(parser: ArgumentParser) -> None:
-    parser.add_argument("--plot", default="selectron-demo.png", metavar="FILE",
-                        help="where to draw the curves [selectron-demo.png]")  # fmt: skip
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
-
-
 def demo(options: Namespace) -> int:
     check_outputs(options)
     with progress(len(SEEDS) * (len(PAIRS) + 1) * LEARNT, "rows") as bar:
-
-        def judged(name: str, learner: SelectiveClassifier) -> Result:
-            return judge(name, learner, _digits, SEEDS, bar.update, curves=True)
-
+        judged = partial(judge, stream_of=_digits, seeds=SEEDS, tick=bar.update, curves=True)
         results = [judged(text, learner_of(text)) for text in PAIRS]
         random = control_of(results[0], learner_of("default"))
         results.append(judged("default, at random", random))

@@ -1,45 +1,39 @@
 """`selectron inspect`: what is in a saved file, a learner, a tracker or experts; nothing is run."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
 from selectron.classifier.estimator import AnyRun
 from selectron.classifier.store import read
-from selectron.cli.output import check_outputs, write_json
+from selectron.cli.output import check_outputs, tell
 from selectron.experts import Mixture, load_experts
 from selectron.experts.store import FORMAT as EXPERTS
 from selectron.files import format_name
 from selectron.tracking.machine import MembersMachine
 from selectron.tracking.members import Committee
 
+Facts = dict[str, object]
 MOST_SHOWN = 20  # weights on the screen; JSON has all
-
-
-def add_inspect(parser: ArgumentParser) -> None:
-    parser.add_argument("file", help="a learner, a tracker or experts, as they were saved")
-    parser.add_argument("--json", metavar="FILE", help="write it to FILE as JSON, - for stdout")
 
 
 def inspect_file(options: Namespace) -> int:
     check_outputs(options)
     path = Path(options.file)
     about = about_experts(path) if format_name(path) == EXPERTS.name else about_learner(path)
-    size = {"file": path.name, "bytes": path.stat().st_size}
-    facts: dict[str, Any] = size | about | {"sha256": "matches"}
-    if options.json != "-":
-        width = max(map(len, facts))
-        for name, value in facts.items():
-            print(f"{name.ljust(width)}  {shortened(value) if name == 'weights' else value}")
-    write_json(facts, options.json)
-    return 0
+    facts = {"file": path.name, "bytes": path.stat().st_size, **about, "sha256": "matches"}
+    shown = {name: str(value) for name, value in facts.items()}
+    if isinstance(weights := about.get("weights"), list):
+        shown["weights"] = shortened(weights)
+    width = max(map(len, shown))
+    text = "\n".join(f"{name.ljust(width)}  {value}" for name, value in shown.items())
+    return tell(options, text, facts)
 
 
-def about_learner(path: Path) -> dict[str, Any]:
+def about_learner(path: Path) -> Facts:
     run, _ = read(path)
     machine, rules = run.machine, run.machine.rules
-    about: dict[str, Any] = {"scaling": str(rules.scaling), "update": str(rules.update)}
-    weights: dict[str, Any] = {}
+    about: Facts = {"scaling": str(rules.scaling), "update": str(rules.update)}
+    weights: Facts = {}
     if isinstance(machine, MembersMachine) and isinstance(rules.update, Committee):
         about = {"learners": rules.update.names, "experts": type(machine.mixture).__name__}
         weights = about_weights(machine.mixture)
@@ -47,12 +41,12 @@ def about_learner(path: Path) -> dict[str, Any]:
     return about | {"query state": machine.states.now.query._asdict()} | weights
 
 
-def about_experts(path: Path) -> dict[str, Any]:
+def about_experts(path: Path) -> Facts:
     mixture = load_experts(path)
     return {"experts": type(mixture).__name__, "number": mixture.n, **about_weights(mixture)}
 
 
-def about_run(run: AnyRun) -> dict[str, Any]:
+def about_run(run: AnyRun) -> Facts:
     machine = run.machine
     return {
         "features": machine.d,
@@ -66,7 +60,7 @@ def about_run(run: AnyRun) -> dict[str, Any]:
     }
 
 
-def about_weights(mixture: Mixture) -> dict[str, Any]:
+def about_weights(mixture: Mixture) -> Facts:
     weights = mixture.weights
     return {
         "eta": mixture.state().get("eta", "adahedge"),

@@ -1,79 +1,30 @@
 """Read the command line, run a command, and turn every error into one line."""
 
 import sys
+import tomllib
 import warnings
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
+from importlib.resources import files
 from typing import NamedTuple, NoReturn
 
 from selectron import __version__
 
 
 class Command(NamedTuple):
-    """A command: its function, as ``module:function``, its help, and examples."""
+    """A command: its function, as ``module:function``, its help, groups of options, examples."""
 
     action: str
     help: str
+    options: list[str]
     examples: list[str]
 
 
-COMMANDS = {
-    "demo": Command(
-        "demo:demo",
-        "run the main job on a data set that ships along",
-        ["selectron demo", "selectron demo --plot demo.svg --json demo.json"],
-    ),
-    "run": Command(
-        "run:run",
-        "run one learner over a file of rows",
-        [
-            "selectron run letters.csv --positive A --shuffle --test 0.2",
-            "selectron run digits.csv --rules perceptron+margin:b=0.1 --shuffle",
-            "selectron run mnist.npz --positive 4 --negative 7 --unit-norm",
-            "selectron run rcv1.svm.gz --rules half-step+balanced --seeds 5 --json -",
-        ],
-    ),
-    "compare": Command(
-        "run:compare",
-        "compare learners with each other and with labels asked at random",
-        [
-            "selectron compare letters.csv default perceptron+margin:b=0.1 --positive A",
-            "selectron compare mnist.npz default reflection+halving:patience=8,start=1 "
-            "--positive 4 --negative 7 --unit-norm --limit 10000 --plot compare.png",
-        ],
-    ),
-    "bound": Command(
-        "bound:bound",
-        "evaluate a theorem",
-        [
-            "selectron bound --list",
-            "selectron bound ng.novikoff max_norm=1 margin=0.1",
-            "selectron bound cbgz06.perceptron_mistakes b=0.5 max_norm=1 target_margin=0.1 "
-            "hinge=0 comparator_norm=1",
-        ],
-    ),
-    "inspect": Command(
-        "inspect_file:inspect_file",
-        "describe a saved learner, tracker or experts",
-        ["selectron inspect model.selectron"],
-    ),
-    "power": Command(
-        "power:power",
-        "simulate 802.11 power saving: one policy, or all of them compared",
-        [
-            "selectron power compare --pages 100 --seed 1 --json power.json",
-            "selectron power compare --lambda 0.5 1 2 --max-sleep 24.3 --runs 4 --plot front.png",
-            "selectron power compare --traffic changing --runs 4",
-            "selectron power simulate --policy learned --lambda 2 --plot sleeps.svg",
-        ],
-    ),
-    "reproduce": Command(
-        "reproduce:reproduce",
-        "make a table or figure of the papers again",
-        ["selectron reproduce --list", "selectron reproduce dkm09-labels --plot dkm.png"],
-    ),
-}
+_DECLARED = tomllib.loads(files("selectron.cli").joinpath("commands.toml").read_text("utf-8"))
+COMMANDS = {name: Command(**declared) for name, declared in _DECLARED["commands"].items()}
+TYPES = {"int": int, "float": float}
 
 
 class OneLineParser(ArgumentParser):
@@ -92,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        options = _parser(arguments).parse_args(arguments)
+        options = _parser().parse_args(arguments)
         return int(options.action(options))
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
@@ -124,14 +75,19 @@ def _in_one_line(told: set[str]) -> Callable[..., None]:
     return show
 
 
-def _parser(arguments: Sequence[str] | None) -> ArgumentParser:
+def _action(name: str, options: Namespace) -> int:
+    """Load the module of a command, and run the command."""
+    module, _, function = COMMANDS[name].action.partition(":")
+    return int(getattr(import_module(f"selectron.cli.{module}"), function)(options))
+
+
+def _parser() -> ArgumentParser:
     parser = OneLineParser(
         prog="selectron",
         description="Learn a classifier from a stream, asking for as few labels as possible.",
     )
     parser.add_argument("--version", action="version", version=f"selectron {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    given = list(sys.argv[1:] if arguments is None else arguments)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(
             name,
@@ -140,9 +96,9 @@ def _parser(arguments: Sequence[str] | None) -> ArgumentParser:
             epilog="\n  ".join(["examples:", *command.examples]),
             formatter_class=RawDescriptionHelpFormatter,
         )
-        if name in given:  # only this command's module is worth its loading time
-            module, _, action = command.action.partition(":")
-            loaded = import_module(f"selectron.cli.{module}")
-            getattr(loaded, f"add_{name}")(sub)
-            sub.set_defaults(action=getattr(loaded, action))
+        sub.set_defaults(action=partial(_action, name))
+        for group in command.options:
+            for option, given in _DECLARED["options"][group].items():
+                kind = {"type": TYPES[given["type"]]} if "type" in given else {}
+                sub.add_argument(option, **(given | kind))
     return parser

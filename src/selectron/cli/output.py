@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from selectron.files import write_whole
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -101,17 +103,8 @@ def write_json(result: object, target: str | None) -> None:
     text = json.dumps(result, indent=2, default=_plain, allow_nan=False)
     if target == "-":
         print(text)
-        return
-    path = Path(target)
-    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
-        path.write_text(text + "\n")
-        return
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        beside.write_text(text + "\n")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    else:
+        write_whole(Path(target), f"{text}\n".encode())
 
 
 def _plain(value: object) -> object:

@@ -1,7 +1,7 @@
 """`selectron power`: 802.11 power saving, one policy or all of them side by side."""
 
-from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from argparse import Namespace
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 from selectron.cli.output import check_outputs, facts_table, progress, table, tell, with_plot
@@ -29,38 +29,9 @@ LAMBDAS = (0.5, 1.0, 2.0)
 PAGES, REGIMES, MAX_SLEEP = 100, 12, 1.2
 
 
-def add_power(parser: ArgumentParser) -> None:
-    parser.add_argument("task", choices=("simulate", "compare"), metavar="simulate|compare",
-                        help="run one policy, or several side by side")  # fmt: skip
-    parser.add_argument("--policy", nargs="+", metavar="NAME",
-                        help="simulate [learned] or compare [all] of: "
-                        f"{', '.join(EVERYTHING)}")  # fmt: skip
-    parser.add_argument("--lambda", nargs="+", type=float, dest="lambdas", metavar="J_PER_S",
-                        help="Joules that a second of delay is worth to learned "
-                        "[simulate: 1; compare: 0.5 1 2]")  # fmt: skip
-    parser.add_argument("--max-sleep", type=float, metavar="S",
-                        help=f"longest sleep of learned, seconds [{MAX_SLEEP}]")  # fmt: skip
-    parser.add_argument("--traffic", choices=("web", "changing"), default="web",
-                        help="pages, or five kinds of traffic in turn [web]")  # fmt: skip
-    parser.add_argument("--pages", type=int, metavar="N",
-                        help=f"pages of web traffic [{PAGES}]")  # fmt: skip
-    parser.add_argument("--regimes", type=int, metavar="N",
-                        help="spells of 5 to 15 minutes of changing traffic "
-                        f"[{REGIMES}]")  # fmt: skip
-    parser.add_argument("--seed", type=int, default=1, help="of the traffic [1]")
-    parser.add_argument("--runs", type=int, default=1, metavar="N",
-                        help="average over the seeds SEED, SEED + 1, … [1]")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE",
-                        help="draw sleeping times (simulate), energy against time (compare)",
-                        )  # fmt: skip
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
-
-
 def power(options: Namespace) -> int:
     check_outputs(options)
-    if options.task == "simulate":
-        return simulate_one(options)
-    return compare_all(options)
+    return simulate_one(options) if options.task == "simulate" else compare_all(options)
 
 
 def simulate_one(options: Namespace) -> int:
@@ -75,20 +46,12 @@ def simulate_one(options: Namespace) -> int:
         bar.update(1)
         run = simulate(policy, traffic, diary=options.plot is not None)
         bar.update(1)
-    facts = {
-        "policy": run.policy,
-        "traffic": options.traffic,
-        "seed": options.seed,
-        "pages": len(run.latencies_s),
-        "hours": run.duration_s / 3600,
-        "energy_j_per_page": run.energy_j_per_page,
-        "beacon_j_per_page": run.beacon_j_per_page,
-        "latency_s": run.latency_s,
-        "slowdown": run.slowdown(none),
-        "delay_s": run.latency_s - none.latency_s,
-        "awake_s": run.awake_s,
-        "beacons": run.beacons,
-    }
+    facts = {"policy": run.policy, "traffic": options.traffic, "seed": options.seed}
+    facts |= {"pages": len(run.latencies_s), "hours": run.duration_s / 3600}
+    for name in ("energy_j_per_page", "beacon_j_per_page", "latency_s"):
+        facts[name] = getattr(run, name)
+    facts |= {"slowdown": run.slowdown(none), "delay_s": run.latency_s - none.latency_s}
+    facts |= {"awake_s": run.awake_s, "beacons": run.beacons}
     if options.plot:
         write_figure(sleep_times([run], (0.0, min(120.0, run.duration_s))), Path(options.plot))
     return tell(options, with_plot(facts_table(facts), options), facts)
@@ -117,11 +80,7 @@ def compare_all(options: Namespace) -> int:
 
 def slowdown_table(comparison: Comparison) -> str:
     head = ("policy", "J/page", "beacons J", "latency s", "slowdown", "worst page", "J/static")
-    rows = [
-        (r.policy, r.energy_j_per_page, r.beacon_j_per_page, r.latency_s, r.slowdown, r.worst_page,
-         r.energy_vs_static)
-        for r in comparison.rows()
-    ]  # fmt: skip
+    rows = [astuple(row)[: len(head)] for row in comparison.rows()]
     return "\n".join([table(head, rows), "", *mismatches(comparison)]).rstrip()
 
 
@@ -139,10 +98,13 @@ def check_options(options: Namespace, names: list[str]) -> None:
     """Refuse options that cannot be run, and options that would have no effect."""
     if options.runs < 1:
         raise ValueError(f"--runs must be at least 1, got {options.runs}")
-    for name in names:
-        if name not in EVERYTHING:
-            raise ValueError(f"--policy {name!r}: choose among {', '.join(EVERYTHING)}")
-    check_lambdas(options.lambdas or [])
+    unknown = [name for name in names if name not in EVERYTHING]
+    if unknown:
+        raise ValueError(f"--policy {unknown[0]!r}: choose among {', '.join(EVERYTHING)}")
+    for value in options.lambdas or []:
+        if not 0 < value < float("inf"):
+            raise ValueError(f"--lambda {value:g}: give Joules a second, finite and > 0")
+    refuse_repetitions("--lambda", [f"{value:g}" for value in options.lambdas or []])
     if options.traffic == "web" and options.regimes is not None:
         raise ValueError(f"--regimes {options.regimes} is for --traffic changing; web has --pages")
     if options.traffic == "changing" and options.pages is not None:
@@ -150,13 +112,6 @@ def check_options(options: Namespace, names: list[str]) -> None:
     refuse_repetitions("--policy", names)
     if LEARNED not in names:
         refuse_options_of_learned(options, names)
-
-
-def check_lambdas(lambdas: list[float]) -> None:
-    for value in lambdas:
-        if not 0 < value < float("inf"):
-            raise ValueError(f"--lambda {value:g}: give Joules a second, finite and > 0")
-    refuse_repetitions("--lambda", [f"{value:g}" for value in lambdas])
 
 
 def refuse_repetitions(option: str, given: list[str]) -> None:
@@ -182,11 +137,7 @@ def workload(options: Namespace, seed: int) -> Workload:
 
 def policies(options: Namespace, names: list[str], lambdas: list[float]) -> list[Policy]:
     """Find the policies by their names; learned becomes one policy for every λ."""
-    found: list[Policy] = []
     max_sleep = MAX_SLEEP if options.max_sleep is None else options.max_sleep
-    for name in names:
-        if name == LEARNED:
-            found += [Learned(lambda_, max_sleep) for lambda_ in lambdas]
-        else:
-            found.append(named_policy(name))
-    return found
+    learned = [Learned(lambda_, max_sleep) for lambda_ in lambdas]
+    chosen = (learned if name == LEARNED else [named_policy(name)] for name in names)
+    return [policy for some in chosen for policy in some]

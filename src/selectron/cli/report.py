@@ -43,29 +43,17 @@ class Result:
         ]
 
     def as_json(self) -> dict[str, object]:
-        return {
-            "learner": self.name,
-            "rounds": self.rounds,
-            "labels": self.labels,
-            "mistakes": self.mistakes,
-            "updates": self.updates,
-            "test_error": self.test_errors or None,
-            "certificate": str(self.certificate),
-            **(self.by_class() if self.many else {}),
-            **({"readout": self.readout} if self.readout else {}),
-        }
+        counts = {name: getattr(self, name) for name in ("rounds", "labels", "mistakes", "updates")}
+        facts = {"learner": self.name, **counts, "test_error": self.test_errors or None}
+        facts["certificate"] = str(self.certificate)
+        if self.many:  # how often each class was predicted as each, in the stream of the first seed
+            confusion, recall = self.trace.confusion.tolist(), self.trace.recalls.tolist()
+            facts |= {"classes": self.classes, "confusion": confusion, "recall": recall}
+        return facts | ({"readout": self.readout} if self.readout else {})
 
     @property
     def many(self) -> bool:
         return len(self.learner.classes_) > 2
-
-    def by_class(self) -> dict[str, object]:
-        """Return how often each class was predicted as each, in the stream of the first seed."""
-        return {
-            "classes": self.classes,
-            "confusion": self.trace.confusion.tolist(),
-            "recall": self.trace.recalls.tolist(),
-        }
 
     @property
     def classes(self) -> list[str]:

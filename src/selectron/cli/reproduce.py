@@ -1,43 +1,26 @@
 """`selectron reproduce`: the papers' tables and figures again, ours beside theirs."""
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
-from selectron.cli.output import check_outputs, progress, write_json
+from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.reproduce import EXPERIMENTS
-
-
-def add_reproduce(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="which; --list names them")
-    parser.add_argument("--list", action="store_true", help="list the experiments")
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("SELECTRON_DATA"),
-                        help="folder of data sets [env SELECTRON_DATA]")  # fmt: skip
-    parser.add_argument("--seeds", type=int, metavar="N", help="runs to average over")
-    parser.add_argument("--plot", metavar="FILE", help="draw the figure to FILE")
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
 
 
 def reproduce(options: Namespace) -> int:
     check_outputs(options)
     if options.list or options.name is None:
         summaries = {name: experiment.summary for name, experiment in EXPERIMENTS.items()}
-        if options.json != "-":
-            print("\n".join(f"{name}: {summary}" for name, summary in summaries.items()))
-        write_json(summaries, options.json)
-        return 0
+        lines = (f"{name}: {summary}" for name, summary in summaries.items())
+        return tell(options, "\n".join(lines), summaries)
     _prepare(options)
     experiment = EXPERIMENTS[options.name]
     with progress(experiment.steps(options.seeds), options.name) as bar:
         result = experiment.run(options.seeds, lambda: bar.update(1))
-    if options.json != "-":
-        print(experiment.text(result))
     if options.plot:
         experiment.plot(result, Path(options.plot))
-        if options.json != "-":
-            print(f"\nplot: {options.plot}")
-    write_json(result, options.json)
-    return 0
+    return tell(options, with_plot(experiment.text(result), options), result)
 
 
 def _prepare(options: Namespace) -> None:

@@ -1,71 +1,18 @@
 """`selectron run` and `selectron compare`: learners over a stream from a file."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import Result, control_of, judge, results_table
-from selectron.cli.rules import EXAMPLES, learner_of
-from selectron.kernels.choice import NAMES, REMOVALS, KernelChoice
+from selectron.cli.rules import learner_of
+from selectron.kernels.choice import KernelChoice
 from selectron.streams import Stream, read_stream, two_classes
 
-if TYPE_CHECKING:
-    from selectron import SelectiveClassifier
-
-FORMATS = "npz, svmlight (.svm, .svm.gz), CSV or Parquet"
 OF_THE_ESTIMATE = "explore", "window", "stop_when"
-
-
-def add_run(parser: ArgumentParser) -> None:
-    _add_data_options(parser)
-    parser.add_argument("--rules", default="default", help=f"update+query: {EXAMPLES}")
-    parser.add_argument("--save", metavar="FILE", help="write the learner of the last seed")
-    _add_common_options(parser)
-
-
-def add_compare(parser: ArgumentParser) -> None:
-    _add_data_options(parser)
-    parser.add_argument("rules", nargs="+", help=f"several of: {EXAMPLES}")
-    parser.add_argument("--no-control", action="store_true",
-                        help="leave out the same updates with labels asked at random")  # fmt: skip
-    _add_common_options(parser)
-
-
-def _add_data_options(parser: ArgumentParser) -> None:
-    parser.add_argument("data", help=f"rows with labels: {FORMATS}")
-    parser.add_argument("--target", help="column or array of the labels")
-    parser.add_argument("--positive", metavar="A,B",
-                        help="classes of the positive side [each class for itself]")  # fmt: skip
-    parser.add_argument("--negative", metavar="C", help="classes of the negative side [all others]")
-    parser.add_argument("--unit-norm", action="store_true", help="scale every row to length one")
-    parser.add_argument("--shuffle", action="store_true", help="shuffle the rows, anew each seed")
-    parser.add_argument("--limit", type=int, metavar="N", help="use the first N rows only")
-    parser.add_argument("--test", type=float, default=0.0, metavar="SHARE",
-                        help="keep this share of the rows apart to test on")  # fmt: skip
-
-
-def _add_common_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run N times [1]")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed [0]")
-    parser.add_argument("--intercept", action="store_true", help="learn a constant too")
-    parser.add_argument("--kernel", choices=NAMES, help="learn from support vectors")
-    parser.add_argument("--degree", type=int, default=3, help="of the poly kernel [3]")
-    parser.add_argument("--gamma", default="scale", help="a number, scale or auto [scale]")
-    parser.add_argument("--coef0", type=float, default=0.0, help="of the poly kernel [0]")
-    parser.add_argument("--budget", type=int, metavar="N", help="keep N support vectors at most")
-    parser.add_argument("--removal", choices=REMOVALS, default=REMOVALS[0],
-                        help="what makes room when they are N [random]")  # fmt: skip
-    parser.add_argument("--explore", type=float, metavar="P",
-                        help="least odds of a question: the error is then estimated")  # fmt: skip
-    parser.add_argument("--window", type=int, metavar="N",
-                        help="rounds that the estimate of late looks back on")  # fmt: skip
-    parser.add_argument("--stop-when", metavar="GOAL",
-                        help="stop asking once sure of it: error<=0.03, recall>=0.9")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE", help="draw curves to FILE (.png, .svg, .pdf)")
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, - for stdout")
 
 
 def run(options: Namespace) -> int:
@@ -91,14 +38,13 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
     results: list[Result] = []
     n_runs = len(learners) * len(seeds) * (1 + control)
     with progress(n_runs * _n_learnt(stream, options), "rows") as bar:
-
-        def judged(name: str, learner: "SelectiveClassifier") -> Result:
-            curves = options.plot is not None
-            return judge(name, learner, arranged, seeds, bar.update, curves=curves)
-
-        def arranged(seed: int) -> Stream:
-            return _arranged(stream, options, seed)
-
+        judged = partial(
+            judge,
+            stream_of=partial(_arranged, stream, options),
+            seeds=seeds,
+            tick=bar.update,
+            curves=options.plot is not None,
+        )
         for text, learner in learners.items():
             results.append(judged(text, learner))
             if control:
@@ -118,12 +64,10 @@ def _tell(options: Namespace, name: str, results: list[Result]) -> int:
         f"{result.name}: {result.certificate}" + (f"\n\n{result.readout}" if result.readout else "")
         for result in results
     ]
-    confusions = [
-        f"{result.name}, first seed:\n{result.confusion_table()}"
-        for result in results
-        if result.many
-    ]
-    text = "\n\n".join([head, "\n".join([results_table(results), "", *certified]), *confusions])
+    text = "\n\n".join([head, "\n".join([results_table(results), "", *certified])])
+    for result in results:
+        if result.many:
+            text += f"\n\n{result.name}, first seed:\n{result.confusion_table()}"
     seeds = list(range(options.seed, options.seed + options.seeds))
     facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
     facts["results"] = [result.as_json() for result in results]
@@ -172,12 +116,10 @@ def _n_learnt(stream: Stream, options: Namespace) -> int:
 def _arranged(stream: Stream, options: Namespace, seed: int) -> Stream:
     """Return the rows in the order of this seed, cut and split as the options say."""
     X, y, name, test = stream
-    order = (
-        np.random.default_rng(seed).permutation(len(y)) if options.shuffle else np.arange(len(y))
-    )
-    order = order[: options.limit]
-    split = _n_learnt(stream, options)
-    order, apart = order[:split], order[split:]
+    order = np.arange(len(y))
+    if options.shuffle:
+        order = np.random.default_rng(seed).permutation(len(y))
+    order, apart = np.split(order[: options.limit], [_n_learnt(stream, options)])
     if len(apart):
         test = X[apart], y[apart]
     if len(order) < len(y) or (np.diff(order) != 1).any():  # otherwise no copy is needed

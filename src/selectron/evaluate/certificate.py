@@ -181,27 +181,23 @@ def every_label(evidence: Evidence, update: Perceptron | Ballseptron, query: Alw
     if evidence.many and max_norm > 0.0:
         max_norm, r = ss05.multiclass_scale(max_norm=max_norm, r=r)
 
-    def refined(
-        theorem: Callable[..., float], loss: str, size_of: Callable[[Vector], float]
-    ) -> Callable[[float, Vector], float]:
-        def bound_of(length: float, losses: Vector) -> float:
-            if r * length >= ss05.LARGEST_RADIUS or max_norm * length < 1.0:
-                return inf
-            lost = {loss: size_of(losses) / length, "target_margin": 1.0 / length}
-            return theorem(max_norm=max_norm, r=r, n_margin_errors=evidence.n_margin_errors, **lost)
+    theorems: dict[str, Callable[..., float]] = {
+        "hinge_norm": ss05.d2_mistakes_refined,
+        "hinge": ss05.d1_mistakes_refined,
+    }
 
-        return bound_of
+    def bound_of(loss: str, length: float, losses: Vector) -> float:
+        if r * length >= ss05.LARGEST_RADIUS or max_norm * length < 1.0:
+            return inf
+        size = float(losses.sum() if loss == "hinge" else np.linalg.norm(losses))
+        lost = {loss: size / length, "n_margin_errors": evidence.n_margin_errors}
+        return theorems[loss](max_norm=max_norm, r=r, target_margin=1.0 / length, **lost)
 
     candidates = list(evidence.candidates())
     shortest = (1.0 + 1e-9) / max(max_norm, 1e-300)  # where γ is R: a large ball has no other
     squares, sums = (
-        least_bound(evidence, candidates, bound_of, shortest=shortest)
-        for bound_of in (
-            refined(
-                ss05.d2_mistakes_refined, "hinge_norm", lambda lost: float(np.linalg.norm(lost))
-            ),
-            refined(ss05.d1_mistakes_refined, "hinge", lambda lost: float(lost.sum())),
-        )
+        least_bound(evidence, candidates, partial(bound_of, loss), shortest=shortest)
+        for loss in theorems
     )
     if squares.bound == sums.bound == inf:
         root = "√2 " if evidence.many else ""

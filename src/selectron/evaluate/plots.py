@@ -1,6 +1,7 @@
 """Pictures of runs: when labels were asked for, and which error they led to."""
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from selectron.arrays import Vector
 from selectron.evaluate.trace import Trace
+from selectron.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,9 +95,6 @@ def written(figure: "Figure", path: str | Path | None) -> "Figure":
 
 def write_figure(figure: "Figure", path: Path) -> None:
     """Write a figure, whole or not at all."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        figure.savefig(beside, dpi=120, format=path.suffix.removeprefix(".") or "png")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=120, format=path.suffix.removeprefix(".") or "png")
+    write_whole(path, drawn.getvalue())

@@ -8,23 +8,19 @@
 
 from selectron.power.comparison import Comparison, Row, compare
 from selectron.power.network import Network, Radio
-from selectron.power.policies import (
+from selectron.power.policies import named_policy, standard_policies
+from selectron.power.policies.fixed import AlwaysOn, BoundedSlowdown, StaticPsm
+from selectron.power.policies.learned import Learned
+from selectron.power.policies.lpsm import (
     INVERSE,
     INVERSE_LOG,
-    AlwaysOn,
-    BoundedSlowdown,
-    Controller,
     DelayAndEnergy,
-    FixedPlan,
-    Learned,
     Lpsm,
-    Policy,
     SleepLoss,
-    StaticPsm,
     lpsm_inverse_log,
-    named_policy,
-    standard_policies,
 )
+from selectron.power.policies.plan import FixedPlan
+from selectron.power.policies.policy import Controller, Policy
 from selectron.power.polling import AdaptivePoller, BackOff, FixedInterval
 from selectron.power.regimes import changing_workload
 from selectron.power.results import Diary, Run

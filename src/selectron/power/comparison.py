@@ -6,10 +6,13 @@ without power saving, so for pushes the delay in seconds says more than a ratio.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 
 import numpy as np
 
-from selectron.power.policies import AlwaysOn, Policy, StaticPsm, standard_policies
+from selectron.power.policies import standard_policies
+from selectron.power.policies.fixed import AlwaysOn, StaticPsm
+from selectron.power.policies.policy import Policy
 from selectron.power.results import Run
 from selectron.power.simulator import simulate
 from selectron.power.web import web_workload
@@ -131,13 +134,11 @@ def compare(
             raise ValueError(f"two different policies are called {policy.name!r}; rename one")
         wanted[policy.name] = policy
     done: dict[str, tuple[Run, ...]] = dict.fromkeys(wanted, ())
-    total = len(wanted) * len(workloads)
-    for number, (name, workload) in enumerate(
-        ((name, workload) for workload in workloads for name in wanted), start=1
-    ):
+    pairs = list(product(workloads, wanted))
+    for number, (workload, name) in enumerate(pairs, start=1):
         done[name] += (engine(wanted[name], workload),)
         if progress is not None:
-            progress(number, total)
+            progress(number, len(pairs))
     return Comparison(done)
 
 
@@ -165,13 +166,9 @@ def cost_row(comparison: Comparison, policy: str, lambdas: Sequence[float]) -> C
     runs, none, static = (comparison.runs[name] for name in (policy, "none", "static"))
     delays = [run.delays_s(base) for run, base in zip(runs, none, strict=True)]
     energy = [run.joules / base.joules for run, base in zip(runs, static, strict=True)]
-    return CostRow(
-        policy,
-        float(np.mean(energy)),
-        float(np.mean([np.mean(seconds) for seconds in delays])),
-        float(np.max([np.max(seconds) for seconds in delays])),
-        tuple(float(np.mean(costs(comparison, policy, lambda_))) for lambda_ in lambdas),
-    )
+    mean, longest = np.mean([np.mean(d) for d in delays]), np.max([np.max(d) for d in delays])
+    prices = tuple(float(np.mean(costs(comparison, policy, lambda_))) for lambda_ in lambdas)
+    return CostRow(policy, float(np.mean(energy)), float(mean), float(longest), prices)
 
 
 def costs(comparison: Comparison, policy: str, lambda_: float) -> list[float]:
@@ -183,5 +180,7 @@ def costs(comparison: Comparison, policy: str, lambda_: float) -> list[float]:
 def costs_as_dicts(rows: Sequence[CostRow], lambdas: Sequence[float]) -> list[dict[str, object]]:
     """Return the rows as plain data, each cost under its λ, for JSON."""
     names = [f"{lambda_:g}" for lambda_ in lambdas]
-    priced = [dict(zip(names, row.cost_per_hour, strict=True)) for row in rows]
-    return [vars(row) | {"cost_per_hour": prices} for row, prices in zip(rows, priced, strict=True)]
+    return [
+        vars(row) | {"cost_per_hour": dict(zip(names, row.cost_per_hour, strict=True))}
+        for row in rows
+    ]

@@ -12,10 +12,11 @@ from dataclasses import fields
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Unpack
 
-from selectron.power.network import Network, Radio
+from selectron.power.network import Network
 from selectron.power.policies.policy import Controller, Policy, next_beacon
-from selectron.power.results import Counts, Run, run_policy
+from selectron.power.results import Counts, Run, Settings, run_policy
 from selectron.power.workload import Push, Workload
 
 # No packet is lost, so no packet is sent again: this timer never runs out.
@@ -27,20 +28,13 @@ def installed() -> bool:
     return shutil.which("ns") is not None
 
 
-def simulate(
-    policy: Policy,
-    workload: Workload,
-    *,
-    network: Network | None = None,
-    radio: Radio | None = None,
-    diary: bool = False,
-) -> Run:
+def simulate(policy: Policy, workload: Workload, **settings: Unpack[Settings]) -> Run:
     """Do in ns-2 what `selectron.power.simulate` does in Python; its parameters are the same."""
     if not installed():
         raise FileNotFoundError("ns-2's program ns is not on PATH; on Debian: apt-get install ns2")
     if any(isinstance(page, Push) for page in workload.pages):
         raise ValueError("ns-2's script knows no pushes; take selectron.power.simulate for them")
-    return run_policy(policy, partial(browse, workload, network or Network()), radio, diary)
+    return run_policy(policy, browse, workload, **settings)
 
 
 def browse(workload: Workload, network: Network, controller: Controller) -> Counts:

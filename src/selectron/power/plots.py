@@ -1,13 +1,12 @@
-"""Figures 2-5 to 2-8 of [Mon06] drawn from our runs, and energy against time for all policies."""
+"""Figures 2-5 and 2-8 of [Mon06] drawn from our runs, and energy against time for all policies."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from selectron.power.comparison import Comparison, cost_rows
+from selectron.power.comparison import Comparison, CostRow, Row, cost_rows
 from selectron.power.results import Run
-from selectron.power.thesis import printed_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +15,14 @@ if TYPE_CHECKING:
 COLOURS: Mapping[str, str] = {"learned": "C3", "lpsm": "C0", "bsd": "C2", "static": "black"}
 
 
-def new_figure(width: float = 8.0, height: float = 4.5) -> "Figure":
+def new_figure(
+    width: float, height: float, rows: int = 1, columns: int = 1, **shared: Any
+) -> "tuple[Figure, Any]":
+    """Return a figure and its axes, an array of them if there are several."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - plotting is an extra
 
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def one_below_another(n: int) -> "tuple[Figure, list[Axes]]":
-    """Return a figure with n panels."""
-    figure = new_figure(height=2.5 * n)
-    return figure, list(figure.subplots(n, 1, squeeze=False)[:, 0])
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, **shared)
 
 
 def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) -> "Figure":
@@ -38,8 +35,8 @@ def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) 
     span_s : tuple
         Part of the run to show, in seconds.
     """
-    figure, panels = one_below_another(len(runs))
-    for axes, run in zip(panels, runs, strict=True):
+    figure, panels = new_figure(8.0, 2.5 * len(runs), len(runs), squeeze=False)
+    for axes, run in zip(panels[:, 0], runs, strict=True):
         if run.diary is None:
             raise ValueError(f"{run.policy} kept no diary; simulate it with diary=True")
         shown = (run.diary.time_s >= span_s[0]) & (run.diary.time_s <= span_s[1])
@@ -52,36 +49,6 @@ def sleep_times(runs: Sequence[Run], span_s: tuple[float, float] = (0.0, 60.0)) 
     return figure
 
 
-def energy(comparison: Comparison) -> "Figure":
-    """Draw the energy per page, the part of the beacons, and the thesis's ([Mon06], Figure 2-6)."""
-    rows = [row for row in comparison.rows() if row.policy != "none"]
-    figure = new_figure()
-    axes = figure.subplots()
-    names = [row.policy for row in rows]
-    axes.bar(names, [row.energy_j_per_page for row in rows], label="all")
-    axes.bar(names, [row.beacon_j_per_page for row in rows], label="beacons")
-    printed = {
-        name: figures.energy_j_per_page
-        for name, figures in printed_for(comparison).items()
-        if name in names and figures.energy_j_per_page is not None
-    }
-    axes.plot(list(printed), list(printed.values()), "kx", label="thesis")
-    axes.set(ylabel="energy per page (J)")
-    axes.legend()
-    return figure
-
-
-def slowdown(comparison: Comparison) -> "Figure":
-    """Draw the mean slowdown over no power saving ([Mon06], Figure 2-7)."""
-    rows = [row for row in comparison.rows() if row.policy != "none"]
-    figure = new_figure()
-    axes = figure.subplots()
-    axes.bar([row.policy for row in rows], [row.slowdown for row in rows])
-    axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set(ylabel="slowdown over no power saving")
-    return figure
-
-
 def page_slowdowns(
     comparison: Comparison, policies: Sequence[str] = ("static", "lpsm-1/T", "lpsm-1/logT")
 ) -> "Figure":
@@ -90,8 +57,8 @@ def page_slowdowns(
     if unknown:
         known = ", ".join(comparison.runs)
         raise ValueError(f"{unknown[0]!r} was not run; this comparison has {known}")
-    figure, panels = one_below_another(len(policies))
-    for axes, name in zip(panels, policies, strict=True):
+    figure, panels = new_figure(8.0, 2.5 * len(policies), len(policies), squeeze=False)
+    for axes, name in zip(panels[:, 0], policies, strict=True):
         pairs = list(zip(comparison.runs[name], comparison.runs["none"], strict=True))
         times = np.concatenate([none.latencies_s for _, none in pairs])
         ratios = np.concatenate([run.slowdowns(none) for run, none in pairs])
@@ -133,34 +100,40 @@ def undominated(points: Sequence[Point]) -> list[Point]:
     return front
 
 
-def slowdown_panels(comparison: Comparison, title: str = "web") -> list[Panel]:
+def slowdown_panels(comparison: Comparison) -> list[Panel]:
     """Show mean slowdown and worst page, over no power saving."""
-    rows = [row for row in comparison.rows() if row.policy != "none"]
-    mean = [Point(row.policy, row.energy_vs_static, row.slowdown) for row in rows]
-    worst = [Point(row.policy, row.energy_vs_static, row.worst_page) for row in rows]
-    return [Panel(title, "mean slowdown", mean), Panel(title, "slowdown of the worst page", worst)]
+    times = {"slowdown": "mean slowdown", "worst_page": "slowdown of the worst page"}
+    return _panels("web", comparison.rows(), times)
 
 
-def delay_panels(comparison: Comparison, title: str = "changing traffic") -> list[Panel]:
+def delay_panels(comparison: Comparison) -> list[Panel]:
     """Show mean and longest delay over no power saving."""
-    rows = [row for row in cost_rows(comparison, ()) if row.policy != "none"]
-    mean = [Point(row.policy, row.energy_vs_static, row.delay_s) for row in rows]
-    worst = [Point(row.policy, row.energy_vs_static, row.longest_delay_s) for row in rows]
-    return [Panel(title, "mean delay (s)", mean), Panel(title, "longest delay (s)", worst)]
+    times = {"delay_s": "mean delay (s)", "longest_delay_s": "longest delay (s)"}
+    return _panels("changing traffic", cost_rows(comparison, ()), times)
+
+
+def _panels(
+    title: str, rows: Sequence[Row] | Sequence[CostRow], times: Mapping[str, str]
+) -> list[Panel]:
+    """Return a panel for each field of the rows that is a time, with its label."""
+    shown = [row for row in rows if row.policy != "none"]
+    return [
+        Panel(title, label, [Point(r.policy, r.energy_vs_static, getattr(r, time)) for r in shown])
+        for time, label in times.items()
+    ]
 
 
 def draw_fronts(panels: Sequence[Panel]) -> "Figure":
     """Draw two panels a row; a line joins the policies that no other policy beats."""
-    figure = new_figure(10.0, 4.0 * ((len(panels) + 1) // 2))
-    places = figure.subplots((len(panels) + 1) // 2, 2, squeeze=False).ravel().tolist()
-    for axes, panel in zip(places, panels, strict=False):
+    n_rows = (len(panels) + 1) // 2
+    figure, places = new_figure(10.0, 4.0 * n_rows, n_rows, 2, squeeze=False)
+    for axes, panel in zip(places.ravel().tolist(), panels, strict=False):
         draw_panel(axes, panel)
     return figure
 
 
 def draw_panel(axes: "Axes", panel: Panel) -> None:
-    front = undominated(panel.points)
-    energies, times = [point.energy for point in front], [point.time for point in front]
+    _, energies, times = zip(*undominated(panel.points), strict=True)
     axes.step(energies, times, where="post", color="lightgrey")
     for policy, energy, time in panel.points:
         colour = COLOURS.get(policy.partition("-")[0], "C4")

@@ -1,6 +1,7 @@
 """Traffic whose kind changes: pages, slow servers, mail, a film, short messages."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,34 +29,25 @@ def browse(rng: Draw, server_delay_s: float = 0.0) -> Iterator[Item]:
         yield from web_workload(20, seed, server_delay_s=server_delay_s).pages
 
 
-def slow_servers(rng: Draw) -> Iterator[Item]:
-    return browse(rng, SLOW_SERVER_S)
-
-
-def idle(rng: Draw) -> Iterator[Item]:
-    """Wait for mail: a small push every two minutes or so."""
+def pushes(draw: Callable[[Draw], Push], rng: Draw) -> Iterator[Item]:
+    """Let the server push again and again."""
     while True:
-        yield Push(float(rng.exponential(120.0)), int(rng.integers(200, 2000)))
-
-
-def stream(rng: Draw) -> Iterator[Item]:
-    """Play a film: 60 kB every two seconds or so."""
-    while True:
-        yield Push(float(rng.uniform(1.5, 2.5)), 60_000)
-
-
-def chat(rng: Draw) -> Iterator[Item]:
-    """Receive short messages, one every six seconds or so."""
-    while True:
-        yield Push(float(rng.exponential(6.0)), int(rng.integers(80, 400)))
+        yield draw(rng)
 
 
 KINDS: dict[str, Callable[[Draw], Iterator[Item]]] = {
     "browse": browse,
-    "slow servers": slow_servers,
-    "idle": idle,
-    "stream": stream,
-    "chat": chat,
+    "slow servers": partial(browse, server_delay_s=SLOW_SERVER_S),
+    # Mail, a small push every two minutes or so.
+    "idle": partial(
+        pushes, lambda rng: Push(float(rng.exponential(120.0)), int(rng.integers(200, 2000)))
+    ),
+    # A film, 60 kB every two seconds or so.
+    "stream": partial(pushes, lambda rng: Push(float(rng.uniform(1.5, 2.5)), 60_000)),
+    # Short messages, one every six seconds or so.
+    "chat": partial(
+        pushes, lambda rng: Push(float(rng.exponential(6.0)), int(rng.integers(80, 400)))
+    ),
 }
 
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from selectron.arrays import Vector
 from selectron.power.clock import SECOND, beacon_after
-from selectron.power.network import Radio
+from selectron.power.network import Network, Radio
 from selectron.power.policies.policy import Controller, Policy
+from selectron.power.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -129,19 +130,30 @@ class DiaryKeeper:
         return Diary(rows[:, 0] / SECOND, rows[:, 1] / SECOND, rows[:, 2])
 
 
+class Settings(TypedDict, total=False):
+    """The keywords of both engines, which `selectron.power.simulate` documents."""
+
+    network: Network | None
+    radio: Radio | None
+    diary: bool
+
+
 def run_policy(
-    policy: Policy, engine: Callable[[Controller], Counts], radio: Radio | None, diary: bool
+    policy: Policy,
+    engine: Callable[[Workload, Network, Controller], Counts],
+    workload: Workload,
+    **settings: Unpack[Settings],
 ) -> Run:
     """Let an engine ask a fresh controller of the policy, and turn its counts into a `Run`."""
     controller = policy.start()
-    keeper = DiaryKeeper(controller) if diary else None
-    counts = engine(keeper or controller)
+    keeper = DiaryKeeper(controller) if settings.get("diary") else None
+    counts = engine(workload, settings.get("network") or Network(), keeper or controller)
     return Run(
         policy.name,
         np.array(counts.latencies, dtype=np.float64) / SECOND,
         counts.duration / SECOND,
         counts.awake / SECOND,
         counts.beacons,
-        radio or Radio(),
+        settings.get("radio") or Radio(),
         keeper.diary() if keeper else None,
     )

@@ -1,7 +1,6 @@
 """The embedded engine: a few thousand events a second of browsing, in plain Python."""
 
 from collections.abc import Callable
-from functools import partial
 
 from selectron.power.clock import Events, nanoseconds
 from selectron.power.network import Network, Radio
@@ -35,7 +34,7 @@ def simulate(
     diary : bool
         Note every sleep, as Figure 2-5 needs.
     """
-    return run_policy(policy, partial(browse, workload, network or Network()), radio, diary)
+    return run_policy(policy, browse, workload, network=network, radio=radio, diary=diary)
 
 
 def browse(workload: Workload, network: Network, controller: Controller) -> Counts:

@@ -38,13 +38,14 @@ def drifting(kind: str, seed: int, *, n: int = 20_000, d: int = 20, noise: float
         raise ValueError(f"noise must lie in [0, 0.5), got {noise=}")
     rng = np.random.default_rng(seed)
     concepts = KINDS[kind](rng, n, d)
-    X = _on_sphere(rng, n, d)
+    X = on_sphere(rng, n, d)
     y = np.where((X * concepts).sum(axis=1) > 0.0, 1, -1)
     y[rng.random(n) < noise] *= -1
     return Stream(X, y, kind)
 
 
-def _on_sphere(rng: np.random.Generator, n: int, d: int) -> Matrix:
+def on_sphere(rng: np.random.Generator, n: int, d: int) -> Matrix:
+    """Draw points of the unit sphere."""
     X: Matrix = rng.standard_normal((n, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     return X
@@ -57,23 +58,23 @@ def _pieces(rng: np.random.Generator, n: int) -> Indices:
 
 
 def _still(rng: np.random.Generator, n: int, d: int) -> Matrix:
-    return np.repeat(_on_sphere(rng, 1, d), n, axis=0)
+    return np.repeat(on_sphere(rng, 1, d), n, axis=0)
 
 
 def _flips(rng: np.random.Generator, n: int, d: int) -> Matrix:
     signs = 1.0 - 2.0 * (_pieces(rng, n) % 2)
-    return signs[:, np.newaxis] * _on_sphere(rng, 1, d)
+    return signs[:, np.newaxis] * on_sphere(rng, 1, d)
 
 
 def _new_concepts(rng: np.random.Generator, n: int, d: int) -> Matrix:
     pieces = _pieces(rng, n)
-    concepts: Matrix = _on_sphere(rng, int(pieces[-1]) + 1, d)[pieces]
+    concepts: Matrix = on_sphere(rng, int(pieces[-1]) + 1, d)[pieces]
     return concepts
 
 
 def _turning(rng: np.random.Generator, angles: Vector, d: int) -> Matrix:
     """Return the concept at each angle, in a plane drawn at random."""
-    ahead, aside = _on_sphere(rng, 2, d)
+    ahead, aside = on_sphere(rng, 2, d)
     aside -= (ahead * aside).sum() * ahead
     aside /= np.sqrt((aside * aside).sum())
     concepts: Matrix = np.outer(np.cos(angles), ahead) + np.outer(np.sin(angles), aside)

@@ -13,7 +13,7 @@ from selectron.arrays import Matrix
 from selectron.numeric.rows import check_pointers
 
 if TYPE_CHECKING:
-    from pyarrow import ChunkedArray, Table
+    from pyarrow import ChunkedArray
     from scipy.sparse import csr_array, csr_matrix
 
     # svmlight files and CSR archives give sparse rows, all others a matrix.
@@ -115,19 +115,11 @@ def _read_svmlight(path: Path, target: str | None) -> Content:
     return Content(*load_svmlight_file(str(path)))
 
 
-def _read_csv(path: Path, target: str | None) -> Content:
-    from pyarrow import csv  # noqa: PLC0415 - an extra: pip install selectron[tables]
+def _read_table(path: Path, target: str | None) -> Content:
+    from pyarrow import csv, parquet  # noqa: PLC0415 - an extra: pip install selectron[tables]
 
-    return _from_table(csv.read_csv(path), target)
-
-
-def _read_parquet(path: Path, target: str | None) -> Content:
-    from pyarrow import parquet  # noqa: PLC0415
-
-    return _from_table(parquet.read_table(path), target)
-
-
-def _from_table(table: "Table", target: str | None) -> Content:
+    is_parquet = path.name.removesuffix(".gz").lower().endswith(".parquet")
+    table = parquet.read_table(path) if is_parquet else csv.read_csv(path)
     names = table.column_names
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -157,10 +149,6 @@ def _numbers(name: str, column: "ChunkedArray") -> Matrix:
 
 READERS = {
     "npz": _read_npz,
-    "svm": _read_svmlight,
-    "svmlight": _read_svmlight,
-    "libsvm": _read_svmlight,
-    "dat": _read_svmlight,
-    "csv": _read_csv,
-    "parquet": _read_parquet,
+    **dict.fromkeys(("svm", "svmlight", "libsvm", "dat"), _read_svmlight),
+    **dict.fromkeys(("csv", "parquet"), _read_table),
 }

@@ -1,35 +1,8 @@
 """Power-saving policies, and their names on the command line."""
 
 from selectron.power.policies.fixed import AlwaysOn, BoundedSlowdown, StaticPsm
-from selectron.power.policies.learned import Learned
-from selectron.power.policies.lpsm import (
-    INVERSE,
-    INVERSE_LOG,
-    DelayAndEnergy,
-    Lpsm,
-    SleepLoss,
-    lpsm_inverse_log,
-)
-from selectron.power.policies.plan import FixedPlan
-from selectron.power.policies.policy import Controller, Policy
-
-__all__ = [
-    "INVERSE",
-    "INVERSE_LOG",
-    "AlwaysOn",
-    "BoundedSlowdown",
-    "Controller",
-    "DelayAndEnergy",
-    "FixedPlan",
-    "Learned",
-    "Lpsm",
-    "Policy",
-    "SleepLoss",
-    "StaticPsm",
-    "lpsm_inverse_log",
-    "named_policy",
-    "standard_policies",
-]
+from selectron.power.policies.lpsm import Lpsm, lpsm_inverse_log
+from selectron.power.policies.policy import Policy
 
 
 def standard_policies() -> tuple[Policy, ...]:

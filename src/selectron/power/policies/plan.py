@@ -75,11 +75,7 @@ class FixedPlan(Spec):
     nap_s: float = 0.0
     cap_s: float = 0.9
 
-    RANGES: ClassVar = {
-        "listen_s": Range(0.0, 10.0),
-        "nap_s": Range(0.0, 0.1),
-        "cap_s": SLEEP_S,
-    }
+    RANGES: ClassVar = {"listen_s": Range(0.0, 10.0), "nap_s": Range(0.0, 0.1), "cap_s": SLEEP_S}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,21 +18,16 @@ class Arrivals(NamedTuple):
 
 def poisson(seed: int, *, rate: float = 1 / 30, duration: float = DAY) -> Arrivals:
     """Draw items that arrive independently of each other, `rate` a second."""
-    generator = _generator(seed, 0)
+    generator = np.random.default_rng([seed, 0])
     count = generator.poisson(rate * duration)
     return Arrivals(np.sort(generator.random(count)) * duration, duration)
 
 
 def bursts(
-    seed: int,
-    *,
-    gap: float = 900.0,
-    size: float = 30.0,
-    rate: float = 0.5,
-    duration: float = DAY,
+    seed: int, *, gap: float = 900.0, size: float = 30.0, rate: float = 0.5, duration: float = DAY
 ) -> Arrivals:
     """Draw bursts that begin at random: `size` items on average, `rate` a second."""
-    generator = _generator(seed, 1)
+    generator = np.random.default_rng([seed, 1])
     begins = np.sort(generator.random(generator.poisson(duration / gap))) * duration
     sizes = generator.geometric(1 / size, len(begins))
     waits = [np.cumsum(generator.exponential(1 / rate, n)) for n in sizes]
@@ -51,7 +46,7 @@ def on_off(
     duration: float = DAY,
 ) -> Arrivals:
     """Draw a source that is on and off for times with a Pareto tail, `on` and `off` at least."""
-    generator = _generator(seed, 2)
+    generator = np.random.default_rng([seed, 2])
     parts, now = [np.empty(0)], 0.0
     while now < duration:
         now += off * (1 + generator.pareto(shape))
@@ -60,7 +55,3 @@ def on_off(
         now += length
     times = np.concatenate(parts)
     return Arrivals(times[times < duration], duration)
-
-
-def _generator(seed: int, kind: int) -> np.random.Generator:
-    return np.random.default_rng([seed, kind])

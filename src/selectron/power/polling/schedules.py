@@ -80,11 +80,8 @@ class BackOff:
         self.interval = min(grown, self.max_interval)
         self.n_polls += 1
 
-    def __iter__(self) -> Iterator[float]:
-        return sleep_between_polls(self)
-
-    def __aiter__(self) -> AsyncIterator[float]:
-        return await_between_polls(self)
+    __iter__ = sleep_between_polls
+    __aiter__ = await_between_polls
 
 
 class FixedInterval(BackOff):

@@ -9,11 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Indices, Vector
-from selectron.classifier.labels import Labels as ClassLabels
-from selectron.classifier.machine import LinearMachine
-from selectron.classifier.rules import choose_rules
-from selectron.classifier.run import Run
+from selectron.arrays import Codes, Indices, Vector
+from selectron.classifier import SelectiveClassifier
 from selectron.estimate import Bernstein, Evidence, Thinning
 from selectron.estimate.constructions import Construction
 from selectron.estimate.sums import (
@@ -24,14 +21,13 @@ from selectron.estimate.sums import (
     Sums,
     terms_of,
 )
-from selectron.loop import Log
-from selectron.numeric.rows import Dense
+from selectron.evaluate import progressive
 from selectron.queries import AdaptiveMargin, Auto, Balanced, Margin, Uniform
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import Flags
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
-from selectron.spec import Spec
+from selectron.spec import QueryRule, UpdateRule
 from selectron.streams import drifting
 from selectron.updates import Perceptron, Ridge
 
@@ -49,8 +45,8 @@ class Case(NamedTuple):
     """A learner on a kind of stream; the odds of its questions do not fall below `explore`."""
 
     name: str
-    update: Spec | None
-    query: Spec
+    update: UpdateRule | None
+    query: QueryRule
     explore: float
     stream: str = "stationary"
     guess: float = 0.05  # the control variate
@@ -78,8 +74,8 @@ class Played(NamedTuple):
     rounds: Indices
     odds: Vector
     asked: Flags
-    predicted: Indices
-    labels: Indices
+    predicted: Codes
+    labels: Codes
     n_rounds: int
 
     @property
@@ -101,15 +97,11 @@ class Played(NamedTuple):
 def play(case: Case, seed: int, n: int) -> Played:
     """Run the learner over a stream of this seed."""
     stream = drifting(case.stream, seed, n=n, d=D, noise=NOISE)
-    rules = choose_rules(None, case.update, case.query, fit_intercept=False, d=D, rows=n)
-    run = Run(LinearMachine(rules, D, np.dtype(np.float64), seed), ClassLabels())
-    written = Log.of(n)
-    labels = stream.y.astype(np.int8)
-    run.play(Dense(stream.X), labels, written)
-    predicted = np.where(written.forecasts[:, 0] > 0.0, 1, -1)
-    kept = np.flatnonzero(written.probabilities >= case.explore)
-    odds, asked = written.probabilities[kept], written.asked[kept]
-    return Played(kept, odds, asked, predicted[kept], labels[kept].astype(np.int64), n)
+    learner = SelectiveClassifier(case.update, case.query)
+    trace = progressive(learner, stream.X, stream.y, seed=seed)
+    kept = np.flatnonzero(trace.probabilities >= case.explore)
+    odds, asked = trace.probabilities[kept], trace.asked[kept]
+    return Played(kept, odds, asked, trace.predicted[kept], trace.signs[kept], n)
 
 
 def judge(case: Case, seed: int, n: int) -> Row:
@@ -353,8 +345,7 @@ def _in_percent(line: Row) -> Row:
 
 def draw(result: Row) -> Picture:
     """Draw one run with its bands, and the ends against the floor."""
-    figure = new_figure(11, 4.2)
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = new_figure(11, 4.2, 1, 2)
     curve: dict[str, Vector] = {k: np.array(v, float) for k, v in result["curve"].items()}
     rounds = curve["rounds"]
     band = [100 * curve[f"thinning {end}"] for end in ("low", "high")]

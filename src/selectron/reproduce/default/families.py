@@ -14,6 +14,7 @@ from selectron.queries import Auto, Balanced
 from selectron.reproduce.default.family_problems import N_RARE, Problem, Split, families
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture, finish, new_figure
 from selectron.scalings import Automatic, Centred
 from selectron.updates import Probit, Ridge
@@ -28,12 +29,7 @@ OTHERS = (HARD, TAIL, SHELL)
 RARE = "rare"  # instead of a family: whole streams
 
 # Labels of old SO-auto, and of the others over it, of the prototype on sets of its own.
-PROTOTYPE: dict[str, dict[str, float]] = {
-    "images": {OLD: 24.2, HARD: 0.84, TAIL: 0.88, SHELL: 0.83},
-    "tabular": {OLD: 103.0, HARD: 0.16, TAIL: 0.17, SHELL: 0.17},
-    "synthetic": {OLD: 257.0, HARD: 0.19, TAIL: 0.21, SHELL: 0.19},
-    "noise": {OLD: 105.0, HARD: 0.51, TAIL: 0.55, SHELL: 0.62},
-}
+PROTOTYPE: dict[str, dict[str, float]] = published("families")
 
 
 class Job(NamedTuple):
@@ -106,8 +102,8 @@ def measure(job: Job) -> Row:
 def _whole(runs: list[tuple[float, ...]]) -> dict[str, float]:
     """Average labels, their share, and the error at the end of whole streams."""
     labels, errors, rows = np.array(runs, float).T
-    means = (float(column.mean()) for column in (labels, labels / rows, errors))
-    return dict(zip(("labels", "share", "error"), means, strict=True))
+    columns = {"labels": labels, "share": labels / rows, "error": errors}
+    return {name: float(column.mean()) for name, column in columns.items()}
 
 
 def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
@@ -195,11 +191,9 @@ def _family(family: str, found: Row) -> list[str]:
 
 def draw(result: Row) -> Picture:
     """Draw each problem's labels over the old learner's."""
-    rows = [
-        (family, row) for family, found in result["families"].items() for row in found["problems"]
-    ]
-    figure = new_figure(8, 0.22 * len(rows) + 1.2)
-    axes = figure.subplots()
+    known = result["families"].items()
+    rows = [(family, row) for family, found in known for row in found["problems"]]
+    figure, axes = new_figure(8, 0.22 * len(rows) + 1.2)
     colours = {family: f"C{k}" for k, family in enumerate(PROTOTYPE)}
     for name, mark in ((HARD, "o"), (TAIL, "x")):
         for at, (family, row) in enumerate(rows):

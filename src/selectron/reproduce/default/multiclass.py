@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.labels import Labels as ClassLabels
@@ -22,6 +23,7 @@ from selectron.reproduce.harness.problems import (
     count_words,
     data_file,
     fashion,
+    published,
     read_documents,
     read_pixels,
     small_digits,
@@ -51,18 +53,7 @@ LEARNERS = {
     FIRST_ORDER: SelectiveClassifier(ClassRidge(rank=1), Capped(), scaling=Automatic()),
 }
 # The means of a prototype on streams of its own; -: never, (k): only k runs of ten.
-EARLIER: dict[str, dict[str, str]] = {
-    problem: dict(zip(NAMES, cells, strict=False))
-    for problem, *cells in (
-        ("MNIST", "144 281 681", "246 698 -", "185 460 900(3)", "455 590(2) -"),
-        ("USPS", "59 94 144 212", "85 188 323(9) -", "80 133 204 331(8)", "254 329 - -"),
-        ("20news", "161 275 390 562; with 300 directions 167 250 374 558", "196 299 387 558",
-         "370 590 738 930"),
-        ("fashion (dev)", "46 109 194 562", "73 156 325 932(5)", "89 201 415 1057(3)",
-         "345 542(2) - -"),
-        ("digits (dev)", "29 39 66 81", "44 68 89 84", "39 50 93 113", "- - - -"),
-    )
-}  # fmt: skip
+EARLIER: dict[str, dict[str, str]] = published("multiclass")
 EARLIER_LATE = "mean 30, most 119"
 
 
@@ -70,7 +61,7 @@ class Problem(NamedTuple):
     """How to read the rows, how many of them are test rows, and the errors to be reached."""
 
     name: str
-    read: Callable[[], tuple[Any, Classes]]
+    read: Callable[[], tuple[Any, NDArray[Any]]]
     n_test: int
     errors: tuple[float, ...]
 
@@ -84,19 +75,8 @@ class Stream(NamedTuple):
     test_classes: Classes
 
 
-def _pixels(file: str) -> tuple[Any, Classes]:
-    pixels, classes = read_pixels(file)
-    return pixels.astype(np.float32), classes.astype(np.int64)
-
-
 @cache
-def _images(read: Callable[[], tuple[Any, Any]]) -> tuple[Any, Classes]:
-    X, classes = read()
-    return X, classes.astype(np.int64)
-
-
-@cache
-def newsgroups() -> tuple[Any, Classes]:
+def newsgroups() -> tuple[Any, NDArray[Any]]:
     """Return the counts of words of each post of 20 Newsgroups, and the number of its group."""
     path = data_file(NEWS_FILE)
     if path is None:
@@ -104,21 +84,22 @@ def newsgroups() -> tuple[Any, Classes]:
         raise ValueError(f"{NEWS_FILE} {message}")
     posts = read_documents(path)
     _, groups = np.unique([post["topics"][0] for post in posts], return_inverse=True)
-    return count_words(posts), groups.astype(np.int64)
+    return count_words(posts), groups
 
 
 MNIST, USPS, NEWS, FASHION, DIGITS = PROBLEMS = (
-    Problem("MNIST", partial(_pixels, "mnist.npz"), 2_000, (0.20, 0.15, 0.12)),
-    Problem("USPS", partial(_pixels, "usps.npz"), 2_000, (0.20, 0.15, 0.12, 0.10)),
+    Problem("MNIST", partial(read_pixels, "mnist.npz"), 2_000, (0.20, 0.15, 0.12)),
+    Problem("USPS", partial(read_pixels, "usps.npz"), 2_000, (0.20, 0.15, 0.12, 0.10)),
     Problem("20news", newsgroups, 2_000, (0.50, 0.40, 0.35, 0.30)),
-    Problem("fashion (dev)", partial(_images, fashion), 2_000, (0.35, 0.28, 0.24, 0.20)),
-    Problem("digits (dev)", partial(_images, small_digits), 500, (0.20, 0.15, 0.10, 0.08)),
+    Problem("fashion (dev)", cache(fashion), 2_000, (0.35, 0.28, 0.24, 0.20)),
+    Problem("digits (dev)", cache(small_digits), 500, (0.20, 0.15, 0.10, 0.08)),
 )
 
 
 def draw_stream(problem: Problem, seed: int) -> Stream:
     """Shuffle the rows by the seed, and split them into test rows and a stream."""
-    X, classes = problem.read()
+    X, numbers = problem.read()
+    classes = numbers.astype(np.int64)
     order = np.random.default_rng([SEED, seed]).permutation(len(classes))
     test, learnt = np.split(order[: problem.n_test + LONGEST], [problem.n_test])
     rows, test_rows = X[learnt].astype(np.float64), X[test].astype(np.float64)
@@ -243,21 +224,14 @@ def report(found: list[tuple[Job | LateJob, Labels]], seeds: int) -> Row:
 
 def text(result: Row) -> str:
     """Write a table a problem, and the late classes below."""
-    lines = [
-        "Labels until the test error is reached the first time, mean ± standard deviation; (k): "
-        "only k runs get there, the mean being of those;",
-        "x how many times the default's; at the right the means of an earlier study",
-    ]
-    for problem, cells in grouped((cell["problem"], cell) for cell in result["cells"]).items():
-        lines += ["", *lay_out(_table(problem, cells))]
-    for name in result["missing"]:
-        lines += ["", f"{name}: not run, for it is not there"]
-    return "\n".join([
-        *lines,
-        "",
+    problems = grouped((cell["problem"], cell) for cell in result["cells"])
+    parts = ["\n".join(lay_out(_table(*problem))) for problem in problems.items()]
+    parts += [f"{name}: not run, for it is not there" for name in result["missing"]]
+    parts.append(
         "Two classes of clothes absent for 5,000 rounds: rows of such a class until half of its "
-        f"test rows are known: {_late(result['late'])} (earlier: {EARLIER_LATE})",
-    ])  # fmt: skip
+        f"test rows are known: {_late(result['late'])} (earlier: {EARLIER_LATE})"
+    )
+    return "\n\n".join(parts)
 
 
 def _table(problem: str, cells: list[Row]) -> list[list[str]]:
@@ -293,9 +267,8 @@ def _late(rows: Labels) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the labels of every learner against the error."""
-    figure = new_figure(11, 4)
+    figure, panels = new_figure(11, 4, 1, len(PROBLEMS))
     styles = {DEFAULT: "k*-", FIRST_ORDER: "C0o-", PEER: "C3s-"}
-    panels = figure.subplots(1, len(PROBLEMS))
     names = dict.fromkeys(cell["learner"] for cell in result["cells"])
     whole = [cell for cell in result["cells"] if cell["reach"] == 1.0]
     for axes, problem in zip(panels, PROBLEMS, strict=True):

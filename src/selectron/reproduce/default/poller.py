@@ -26,7 +26,7 @@ from selectron.reproduce.harness.problems import (
     epa_requests,
     within_the_second,
 )
-from selectron.reproduce.harness.report import Picture, finish, new_figure
+from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 
 FIRST_SEED = 21  # constants were chosen on seeds 1 to 4 and on two clients of every five
 POLL_COST = 1.0
@@ -75,8 +75,8 @@ def streams(seeds: int) -> list[Stream]:
         ]
         for name in ("web", "youtube"):
             times = client_packets(folder, name)
-            run = [Arrivals(times, float(times[-1]))]
-            found.append(Stream(f"packets {name}", run, 0.005, 9, (0.3, 3.0, 30.0)))
+            packets = [Arrivals(times, float(times[-1]))]
+            found.append(Stream(f"packets {name}", packets, 0.005, 9, (0.3, 3.0, 30.0)))
     return found
 
 
@@ -125,18 +125,10 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 def text(result: Row) -> str:
     """Write a row for each stream and price."""
-    start = [f"{'':16s}{'wait, a second':>15s}"]
-    start += ["{stream:16s}{delay_cost:15g}".format_map(row) for row in result["rows"]]
-    cells = ["".join(f"{name:>15s}" for name in COLUMNS)]
-    cells += ["".join(f"{row[name]:15.2f}" for name in COLUMNS)
-              for row in (*result["rows"], result["all"])]  # fmt: skip
-    lines = [
-        "Cost over that of the best fixed interval in hindsight: of all doublings of 1 s (packets:",
-        "5 ms), or for '8 an octave' of eight times as many. A poll costs 1. Geometric means over",
-        f"{result['seeds']} seeds or 30 clients; one recording otherwise.",
-        "",
-        *(a + b for a, b in zip([*start, f"{'all':31s}"], cells, strict=True)),
-    ]
+    columns = {"": "{stream:<16s}", "wait, a second": "{wait:>15s}"}
+    columns |= {name: f"{{{name}:15.2f}}" for name in COLUMNS}
+    rows = [row | {"wait": f"{row['delay_cost']:g}"} for row in result["rows"]]
+    lines = table(columns, [*rows, result["all"] | {"stream": "all", "wait": ""}])
     if not result["recorded"]:
         lines += ["", "Without --data or SELECTRON_DATA there are no recorded streams."]
     return "\n".join(lines)
@@ -144,8 +136,7 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the ratios: below one is cheaper than any fixed interval."""
-    figure = new_figure(9, 5)
-    axes = figure.subplots()
+    figure, axes = new_figure(9, 5)
     names = ["{stream}, {delay_cost:g}".format_map(row) for row in result["rows"]]
     marks = {"learned": "o", "best back-off": "^", "back-off": "v", "median fixed": "x"}
     for name, mark in marks.items():

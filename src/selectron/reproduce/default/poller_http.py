@@ -77,16 +77,15 @@ def serve(inbox: Inbox) -> Iterator[int]:
         server.server_close()
 
 
-def rivals() -> dict[str, Callable[[], Rival]]:
-    """Return functions that make a fresh schedule, by name."""
-    learned = partial(AdaptivePoller, SHORTEST, LONGEST, *PRICES)
-    fixed = [SHORTEST * 2**k for k in range(8)]
-    return {
-        "learned": learned,
-        "learned, asyncio": learned,
-        "back-off": partial(BackOff, SHORTEST, LONGEST),
-        **{f"fixed {x * 1000:g} ms": partial(FixedInterval, x) for x in fixed},
-    }
+LEARNED = partial(AdaptivePoller, SHORTEST, LONGEST, *PRICES)
+FIXED = [SHORTEST * 2**k for k in range(8)]
+# Functions that make a fresh schedule, by name.
+RIVALS: dict[str, Callable[[], Rival]] = {
+    "learned": LEARNED,
+    "learned, asyncio": LEARNED,
+    "back-off": partial(BackOff, SHORTEST, LONGEST),
+    **{f"fixed {x * 1000:g} ms": partial(FixedInterval, x) for x in FIXED},
+}
 
 
 def arrivals(seed: int, duration: float) -> list[float]:
@@ -142,7 +141,7 @@ async def poll_async(schedule: Rival, inbox: Inbox, port: int) -> Bill:
 
 def play(name: str, times: list[float]) -> Bill:
     """Run one schedule against a server of its own."""
-    schedule, inbox = rivals()[name](), Inbox(times)
+    schedule, inbox = RIVALS[name](), Inbox(times)
     with serve(inbox) as port:
         if name.endswith("asyncio"):
             return asyncio.run(poll_async(schedule, inbox, port))
@@ -157,7 +156,7 @@ class Job(NamedTuple):
 
 
 def jobs(seeds: int) -> list[Job]:
-    return [Job(FIRST_SEED + k, name) for k in range(seeds) for name in rivals()]
+    return [Job(FIRST_SEED + k, name) for k in range(seeds) for name in RIVALS]
 
 
 def measure(job: Job) -> Bill:
@@ -186,8 +185,7 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the cost of each schedule."""
-    figure = new_figure(8, 4)
-    axes = figure.subplots()
+    figure, axes = new_figure(8, 4)
     for seed, rows in sorted(grouped((row["seed"], row) for row in result["rows"]).items()):
         axes.plot([r["cost"] for r in rows], [r["schedule"] for r in rows], "o", label=seed)
     finish(axes, xscale="log", xlabel="cost")

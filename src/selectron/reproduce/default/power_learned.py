@@ -24,11 +24,8 @@ WEB_RUNS, PAGES = 8, 100
 CHANGING_RUNS, REGIMES = 4, 12
 LONGEST_S = {"web": 24.3, "changing": 1.2}  # sleep of the learned policies
 LAMBDAS = (0.5, 1.0, 2.0)
-LISTENS_S, NAPS_S, CAPS_S = (
-    (0.0, 0.02, 0.05, 0.1, 0.2),
-    (0.0, 0.05, 0.07),
-    (0.1, 0.2, 0.4, 0.8, 1.2),
-)
+LISTENS_S, NAPS_S = (0.0, 0.02, 0.05, 0.1, 0.2), (0.0, 0.05, 0.07)
+CAPS_S = (0.1, 0.2, 0.4, 0.8, 1.2)
 FIXED = tuple(FixedPlan(*times) for times in product(LISTENS_S, NAPS_S, CAPS_S))
 
 
@@ -52,8 +49,7 @@ def jobs(seeds: int) -> list[Job]:
     ]
 
 
-def measure(job: Job) -> Run:
-    return simulated(job)
+measure = simulated
 
 
 def report(found: list[tuple[Job, Run]], seeds: int) -> Row:
@@ -125,9 +121,8 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw energy against time for every policy, mean and worst, on both kinds of traffic."""
-    panels = []
-    for panel in result["panels"]:
-        points = [Point(*point) for point in panel["points"]]
-        shown = [point for point in points if point.energy < 2]
-        panels.append(Panel(panel["title"], panel["time"], shown))
-    return draw_fronts(panels)
+    panels = [Panel(**panel) for panel in result["panels"]]
+    return draw_fronts([
+        panel._replace(points=[p for p in (Point(*q) for q in panel.points) if p.energy < 2])
+        for panel in panels
+    ])  # fmt: skip

@@ -30,6 +30,7 @@ from selectron.reproduce.dkm09.sphere import (
 )
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels, first_passages, grouped
+from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture
 from selectron.spec import QueryRule, UpdateRule
 from selectron.updates import Probit, Reflection
@@ -160,17 +161,7 @@ CURVES = {
 }
 GOALS = dict(zip(LEARNERS, (3.3, 7.0, 3.3, 19.5 / log(1e3)), strict=True))  # over d ln(1/ε)
 # Labels over d of a prototype, at the last errors.
-PROTOTYPE: dict[tuple[str, int], tuple[float, ...]] = {
-    (HARD, 20): (3.0, 9.8, 17.2, 23.8, 30.7, 38.1),
-    (HARD, 50): (3.1, 9.6, 16.6, 24.2, 31.4, 38.8),
-    (HARD, 100): (3.0, 9.5, 16.7, 24.2, 31.8, 39.2),
-    (REFLECTION, 20): (8.1, 22.4, 37.9, 52.1, 68.4, 82.4),
-    (REFLECTION, 50): (7.7, 22.4, 37.8, 52.5, 67.8, 83.2),
-    (REFLECTION, 100): (8.4, 23.5, 39.2, 54.3, 69.7, 84.8),
-    (HARD_ROWS, 20): (17.7,),
-    (HARD_ROWS, 50): (16.8,),
-    (TAIL_ROWS, 50): (18.5,),
-}
+PROTOTYPE: dict[str, dict[str, list[float]]] = published("sphere")
 
 
 def jobs(seeds: int) -> list[Job]:
@@ -216,7 +207,7 @@ def text(result: Row) -> str:
 
 
 def _cells(found: Row) -> list[str]:
-    theirs = PROTOTYPE.get((found["learner"], found["d"]), ())
+    theirs = PROTOTYPE[found["learner"]].get(str(found["d"]), [])
     beside = [""] * (len(found["errors"]) - len(theirs)) + [f" | {v:.1f}" for v in theirs]
     ours = ["-" if v is None else f"{v:.1f}" for v in found["labels_per_d"]]
     return [f"{a + b:>14}" for a, b in zip(ours, beside, strict=True)]

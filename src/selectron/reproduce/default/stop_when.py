@@ -81,8 +81,7 @@ def _middle(values: list[int]) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw every stop: labels asked, and the error on the test set."""
-    figure = new_figure(7, 4)
-    axes = figure.subplots()
+    figure, axes = new_figure(7, 4)
     goals = grouped((run["goal"], run) for run in result["runs"])
     for k, (goal, runs) in enumerate(goals.items()):
         stopped = [(r["labels"], 100 * r["error"]) for r in runs if r["round"] is not None]

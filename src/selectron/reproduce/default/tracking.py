@@ -10,7 +10,13 @@ from selectron.arrays import Matrix, Signs, Vector
 from selectron.queries import Always, Uniform
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import grouped
-from selectron.reproduce.harness.problems import WORDS, count_words, data_file, read_documents
+from selectron.reproduce.harness.problems import (
+    WORDS,
+    count_words,
+    data_file,
+    published,
+    read_documents,
+)
 from selectron.reproduce.harness.report import Picture, new_figure
 from selectron.spec import QueryRule
 from selectron.streams import drifting
@@ -37,17 +43,7 @@ RULES: dict[str, QueryRule] = {
     MISTAKES: ByMistakes(),
 }
 # Per cent of mistakes of the prototype, on four other seeds; of its best learner; of the labels.
-PROTOTYPE: dict[str, dict[str, tuple[float, ...]]] = {
-    kind: dict(zip(ASKING, cells, strict=True))
-    for kind, *cells in (
-        ("stationary", (6.67, 6.63), (10.6, 10.3), (6.87, 6.73), (8.8, np.nan, 4), (14.1,)),
-        ("flips", (12.4, 16.3), (26.6, 29.5), (24.7, 28.6), (18.9, np.nan, 21), (20.7,)),
-        ("new concepts", (14.2, 15.3), (27.9, 27.9), (25.8, 25.7), (18.5, np.nan, 24), (20.4,)),
-        ("slow rotation", (12.8, 13.5), (19.0, 18.3), (13.1, 12.6), (14.6, np.nan, 12), (18.0,)),
-        ("fast rotation", (18.1, 17.9), (40.7, 40.1), (44.0, 44.1), (22.5, np.nan, 52), (22.8,)),
-        ("half rotating", (10.7, 13.9), (22.0, 25.2), (18.0, 21.6), (17.4, np.nan, 16), (18.1,)),
-    )
-}
+PROTOTYPE: dict[str, dict[str, list[float]]] = published("tracking")
 
 REUTERS_FILE = "reuters21578.jsonl.gz"
 TOPICS = ("earn", "acq", "crude", "trade")
@@ -59,11 +55,7 @@ REUTERS_RULES = {"all labels": Always(), "by margin": ByMargin(), "by mistakes":
 MEMORIES = (1 / (300 * 0.002), 1 / (300 * 0.0005), None)
 REUTERS_LEARNERS = [*map(ForgettingRidge, MEMORIES), Perceptron(), HalfStep()]
 # The prototype's mistakes on each task, and those of its best learner.
-REUTERS_PROTOTYPE: dict[str, tuple[str, ...]] = {
-    "all labels": ("435 (448)", "755 (767)", "236 (248)", "240 (238)", "928 (944)"),
-    "by margin": ("479 (495)", "973 (929)", "290 (300)", "308 (297)", "1598 (1594)"),
-    "by mistakes": ("652", "1053", "556", "525", "1917"),
-}
+REUTERS_PROTOTYPE: dict[str, list[str]] = published("reuters")
 
 
 class Drift(NamedTuple):
@@ -250,9 +242,9 @@ def _reuters_lines(cells: list[Row] | None) -> list[str]:
 
 def draw(result: Row) -> Picture:
     """Draw the weights of the learners over two streams: whom the tracker follows, and when."""
-    figure = new_figure(10, 6)
+    figure, panels = new_figure(10, 6, len(SHOWN), sharex=True)
     smooth = np.ones(100) / 100.0
-    for axes, kind in zip(figure.subplots(len(SHOWN), 1, sharex=True), SHOWN, strict=True):
+    for axes, kind in zip(panels, SHOWN, strict=True):
         stream = drifting(kind, result["seeds"][0])
         seen = follow(TrackingClassifier(query=Always()), stream.X, stream.y)
         weights = [np.convolve(column, smooth, "same") for column in seen.weights.T]

@@ -94,24 +94,14 @@ def summary(errors: Vector, runs: list[Labels], d: int) -> Row:
 
 def text(result: Row) -> str:
     """Write labels/d at each error, and the growth beside the paper's."""
-    lines = [
-        f"Labels to reach an error on the unit sphere, over d (mean of {result['seeds']} seeds; "
-        "(share that reached))",
-        "",
-    ]
+    lines = []
     for curve in result["curves"]:
         cells = [
             f"{e:.2g}: {v / curve['d']:.1f}" if v is not None else f"{e:.2g}: - ({r:.2f})"
             for e, v, r in zip(curve["errors"], curve["labels"], curve["reached"], strict=True)
         ]
         lines += [f"{curve['learner']}, d = {curve['d']}", "  " + "  ".join(cells), growth(curve)]
-    return "\n".join([
-        *lines,
-        "",
-        "[DKM09]: labels of the modified Perceptron with its filter grow like d log(1/eps), up to "
-        "log factors (Theorem 3);",
-        "the Perceptron needs at least the order of (1/eps)^2 under any filter (Theorem 1).",
-    ])  # fmt: skip
+    return "\n".join(lines)
 
 
 def growth(curve: Row) -> str:

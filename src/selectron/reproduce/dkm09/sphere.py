@@ -18,6 +18,7 @@ from selectron.reproduce.harness.measure import Labels, first_passages, grouped
 from selectron.reproduce.harness.report import Picture, finish, new_figure
 from selectron.scalings import Raw
 from selectron.spec import QueryRule, Rules, UpdateRule
+from selectron.streams.drifting import on_sphere
 
 BLOCK = 4096
 
@@ -30,25 +31,18 @@ def error(target: Vector, weights: Vector) -> float:
     return acos(min(1.0, max(-1.0, float(target @ weights) / length))) / pi
 
 
-def points(rng: np.random.Generator, n: int, d: int) -> Matrix:
-    """Draw points of the sphere."""
-    X = rng.standard_normal((n, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return X
-
-
 class World:
     """A learner, the half-space that it has to find, and the generator of the points."""
 
     def __init__(self, update: UpdateRule, query: QueryRule, d: int, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        self.target = points(self.rng, 1, d)[0]
+        self.target = on_sphere(self.rng, 1, d)[0]
         rules = Rules(Raw(), update, query)
         self.machine = LinearMachine(rules, d, np.dtype(np.float64), seed)
         self.run = Run(self.machine, ClassLabels())
 
     def point(self) -> Vector:
-        drawn: Vector = points(self.rng, 1, self.machine.d)[0]
+        drawn: Vector = on_sphere(self.rng, 1, self.machine.d)[0]
         return drawn
 
     def signs(self, X: Matrix) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
@@ -61,7 +55,7 @@ class World:
         """Draw every row; yield labels and error after each update."""
         run = self.run
         while run.rounds < most_rows:
-            X = points(self.rng, BLOCK, self.machine.d)
+            X = on_sphere(self.rng, BLOCK, self.machine.d)
             signs, done = self.signs(X), 0
             while done < BLOCK:
                 stop = run.play(Dense(X), signs, first=done, pause=True)
@@ -164,8 +158,7 @@ def draw_curves(
     columns: int = 1,
 ) -> Picture:
     """Draw labels/d against the error: a line for each learner and dimension."""
-    figure = new_figure(8, 5)
-    axes = figure.subplots()
+    figure, axes = new_figure(8, 5)
     for found, labels_per_d in rows:
         shown = [(e, v) for e, v in zip(found["errors"], labels_per_d, strict=True) if v]
         if shown:

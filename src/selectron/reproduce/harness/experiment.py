@@ -74,6 +74,9 @@ class Experiment(Generic[Job, Found]):
         The jobs run on all cores, each in a process.
     needs : callable
         Raises ValueError where a file or a package that every job needs is missing.
+    caption, claim : str
+        The text begins with the caption, in which names of the report in braces stand for their
+        values. The text ends with the claim, what the paper says of its own table or figure.
     """
 
     name: str
@@ -83,6 +86,8 @@ class Experiment(Generic[Job, Found]):
     reads_data: bool = False
     processes: bool = False
     needs: Callable[[], object] = nothing
+    caption: str = ""
+    claim: str = ""
 
     def steps(self, seeds: int | None) -> int:
         """Count the jobs, for a progress bar."""
@@ -98,7 +103,9 @@ class Experiment(Generic[Job, Found]):
         return {"experiment": self.name} | self.study.report(list(found), n)
 
     def text(self, result: Row) -> str:
-        return self.study.text(result)
+        """Write the report between its caption and the claim."""
+        parts = self.caption.format_map(result), self.study.text(result), self.claim
+        return "\n".join(part for part in parts if part)
 
     def plot(self, result: Row, path: Path) -> None:
         """Draw the figure and write it to a file, whole or not at all."""

@@ -4,8 +4,10 @@ import csv
 import gzip
 import json
 import os
+import tomllib
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -22,6 +24,17 @@ SHADES = 1_000  # USPS has its pixels in thousandths of [-1, 1]
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 FASHION_PIXELS = 28 * 28
 WORDS = 2**15  # columns into which the words of a document are hashed
+
+
+@cache
+def _published() -> dict[str, Any]:
+    file = files("selectron.reproduce").joinpath("published.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def published(name: str) -> Any:
+    """Return numbers of a paper or of an earlier study."""
+    return _published()[name]
 
 
 def data_folder() -> Path | None:

@@ -49,12 +49,16 @@ def table(columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]) -> l
 
 
 def show_labels(cell: Row, ratio: float | None) -> str:
-    """Return `mean±deviation xratio (share)`, the share only where some runs missed the error."""
+    """Return `mean±deviation xratio (share)`, the share only where some runs missed the error.
+
+    A cell without a deviation is shown without one.
+    """
     if cell["mean"] is None:
         return "-"
+    spread = f"±{cell['sd']:.1f}" if "sd" in cell else ""
     times = "" if ratio is None else f" x{ratio:.2f}"
     share = "" if cell["reach"] == 1.0 else f" ({cell['reach']:.2f})"
-    return f"{cell['mean']:.1f}±{cell['sd']:.1f}{times}{share}"
+    return f"{cell['mean']:.1f}{spread}{times}{share}"
 
 
 def finish(axes: "Axes", legend: int | None = None, columns: int = 1, **labels: object) -> None:

@@ -49,35 +49,25 @@ def halving(patience: float) -> QueryRule:
     return Halving(int(patience), start=1.0)
 
 
-def half_of_the_rows(_: float) -> QueryRule:
-    return Uniform(0.5)
-
-
 ALGORITHMS = {
     "DKM²": Algorithm(REFLECTING, halving, PATIENCES),
     "DKM active + Perceptron": Algorithm(RATES, halving, PATIENCES),
     "CBGZ + DKM update": Algorithm(REFLECTING, Margin, WIDTHS),
     "CBGZ + Perceptron": Algorithm(RATES, Margin, WIDTHS),
-    "random + DKM update": Algorithm(REFLECTING, half_of_the_rows, (0.0,)),
-    "random + Perceptron": Algorithm(RATES, half_of_the_rows, (0.0,)),
+    "random + DKM update": Algorithm(REFLECTING, lambda _: Uniform(0.5), (0.0,)),
+    "random + Perceptron": Algorithm(RATES, lambda _: Uniform(0.5), (0.0,)),
 }
-
-
-def run_algorithm(
-    algorithm: Algorithm, setting: Setting, table: Table, fold: Fold, enough: int = -1
-) -> Curve:
-    query = algorithm.query(setting.parameter)
-    return run_fold(table, fold, query, eta=setting.rate, enough=enough)
 
 
 def labels_to(
     error: float, algorithm: Algorithm, setting: Setting, table: Table, used: Sequence[Fold]
 ) -> Labels:
     """Return the labels until the error is reached first, in every fold."""
-    reached = []
+    reached, query = [], algorithm.query(setting.parameter)
     for fold in used:
         enough = most_errors(error, len(fold.test))
-        reached.append(run_algorithm(algorithm, setting, table, fold, enough).passage(enough))
+        curve = run_fold(table, fold, query, eta=setting.rate, enough=enough)
+        reached.append(curve.passage(enough))
     return reached
 
 
@@ -89,8 +79,7 @@ def tune(algorithm: Algorithm, table: Table, used: Sequence[Fold], error: float)
     settings = [Setting(r, p) for r in algorithm.rates for p in algorithm.parameters]
     if len(settings) == 1:
         return settings[0]
-    costs = [cost(algorithm, setting, table, used, error) for setting in settings]
-    return settings[int(np.argmin(costs))]
+    return min(settings, key=lambda setting: cost(algorithm, setting, table, used, error))
 
 
 def cost(
@@ -119,7 +108,8 @@ def run_column(job: ColumnJob, theirs: dict[str, float]) -> Row:
     cells = {}
     for name, algorithm in ALGORITHMS.items():
         setting = tune(algorithm, small, few, digits.error)
-        curves = [run_algorithm(algorithm, setting, table, fold) for fold in used]
+        query = algorithm.query(setting.parameter)
+        curves = [run_fold(table, fold, query, eta=setting.rate) for fold in used]
         runs = Runs.of(curves, digits.error, used)
         figures = {"efficiency": efficiency(curves, used), "learning": learning(curves, used)}
         cells[name] = setting._asdict() | runs._asdict() | figures

@@ -39,8 +39,8 @@ class Table(NamedTuple):
         n = len(sample.signs)
         products = np.empty((n, n), np.int32)
         for start in range(0, n, BLOCK):
-            stop = min(n, start + BLOCK)
-            products[start:stop] = sample.pixels[start:stop] @ sample.pixels.T
+            some = slice(start, start + BLOCK)
+            products[some] = sample.pixels[some] @ sample.pixels.T
         return cls(products, sample.lengths, sample.signs)
 
 
@@ -68,10 +68,10 @@ class TableState(NamedTuple):
     errors: Counts  # rows to judge by that are wrong after it
     n_train: int
     eta: float  # of the Perceptron; 0 reflects
-    square_length: float
-    norm: float
-    n_labels: int
-    n_updates: int
+    square_length: float = 0.0
+    norm: float = 0.0
+    n_labels: int = 0
+    n_updates: int = 0
 
 
 @row.of(Places)
@@ -137,10 +137,6 @@ def run_fold(table: Table, fold: Fold, query: QueryRule, *, eta: float, enough: 
         np.empty(n, np.int64),
         n,
         float(eta),
-        0.0,
-        0.0,
-        0,
-        0,
     )
     learner = Learner(Raw().begin(0, np.dtype(float)), state, query.begin(0))
     states, tossed = States(learner), coins(fold.seed, 0, n)

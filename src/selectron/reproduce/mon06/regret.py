@@ -87,10 +87,8 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 def text(result: Row) -> str:
     """Write regrets with their bounds, and how they grow."""
     lines = [
-        f"Regret to the best switching rate in hindsight; the best of {N_EXPERTS} experts changes "
-        f"at {result['switching']:g} of the steps",
         f"{'':8s}{'T':>9s}{'alpha*':>9s}{'beta*':>7s}{'Learn-alpha':>13s}{'at most':>9s}"
-        + "".join(f"{f'Fixed-share {alpha:g}':>20s}{'bounds':>22s}" for alpha in WRONG),
+        + "".join(f"{f'Fixed-share {alpha:g}':>20s}{'bounds':>22s}" for alpha in WRONG)
     ]
     start = ("{kind:8s}{T:9d}{best_alpha:9.4f}{quality:7.3f}{learn_alpha:13.3f}"
              "{learn_alpha_at_most:9.3f}")  # fmt: skip
@@ -98,32 +96,26 @@ def text(result: Row) -> str:
         cells = (f"{found['regret']:20.1f}" + "[{at_least:.1f}, {at_most:.1f}]".format_map(found)
                  .rjust(22) for found in row["fixed_share"])  # fmt: skip
         lines.append(start.format_map(row) + "".join(cells))
-    for kind, (first, *_, last) in _by_kind(result).items():
+    for kind, (first, *_, last) in grouped((row["kind"], row) for row in result["rows"]).items():
         growth = (last["learn_alpha"] - first["learn_alpha"]) / log(last["T"] / first["T"])
         rates = [f"{found['regret'] / last['T']:.4f} T" for found in last["fixed_share"]]
         lines.append(
             f"{kind}: Learn-alpha's regret grows by {growth:.2f} log T; Fixed-share's by "
             + " and ".join(rates)
         )
-    lines.append("[Mon06]: at most (1/2) log T + c when the rate is learnt; linear if it is wrong.")
     return "\n".join(lines)
-
-
-def _by_kind(result: Row) -> dict[str, list[Row]]:
-    return grouped((row["kind"], row) for row in result["rows"])
 
 
 def draw(result: Row) -> Picture:
     """Draw regret against T: a straight line of slope 1, and one that hardly rises."""
-    figure = new_figure(10, 4.5)
-    both = figure.subplots(1, 2, sharey=True)
-    for axes, (kind, rows) in zip(both, _by_kind(result).items(), strict=True):
+    figure, both = new_figure(10, 4.5, 1, 2, sharey=True)
+    kinds = grouped((row["kind"], row) for row in result["rows"])
+    for axes, (kind, rows) in zip(both, kinds.items(), strict=True):
         lengths = [row["T"] for row in rows]
         axes.plot(lengths, [row["learn_alpha"] for row in rows], "ko", label="Learn-α")
         axes.plot(lengths, [row["learn_alpha_at_most"] for row in rows], "k-", label="log m + 1/2")
         for k, alpha in enumerate(WRONG):
-            styles = {"regret": "o", "at_most": "-", "at_least": ":"}
-            for name, style in styles.items():
+            for name, style in {"regret": "o", "at_most": "-", "at_least": ":"}.items():
                 shown = [row["fixed_share"][k][name] or np.nan for row in rows]
                 label = f"Fixed-share, α = {alpha:g}" if name == "regret" else None
                 axes.plot(lengths, shown, style, color=f"C{k}", label=label)

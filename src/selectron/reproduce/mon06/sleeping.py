@@ -1,6 +1,7 @@
 """Simulate sleeping radios ([Mon06], Figures 2-5 to 2-8): sleeps, energy and slowdown."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -31,7 +32,6 @@ from selectron.reproduce.harness.report import Picture, fill, new_figure
 
 EVOLVING_PAGES, SHORT_PAGES, LONG_PAGES = 100, 100, 500
 LONG_S = 0.25  # a sleep of 300 ms or more, whatever its last bit
-DIARY = ("time_s", "sleep_s", "bytes_waiting")
 TITLES = {"a": "a) one trial of 100 pages", "b": "b) trials of 500 pages"}
 
 
@@ -75,14 +75,13 @@ def comparisons(found: Iterable[tuple[Job, Run]]) -> dict[str, Comparison]:
 def run_as_data(run: Run) -> Row:
     """Return a run as plain data, from which a figure can be drawn."""
     kept = ("policy", "duration_s", "awake_s", "beacons")
-    diary = None if run.diary is None else [getattr(run.diary, name).tolist() for name in DIARY]
-    return {name: getattr(run, name) for name in kept} | {
-        "latencies_s": run.latencies_s.tolist(), "diary": diary,
-    }  # fmt: skip
+    diary = run.diary and [column.tolist() for column in astuple(run.diary)]
+    pages = {"latencies_s": run.latencies_s.tolist(), "diary": diary}
+    return {name: getattr(run, name) for name in kept} | pages
 
 
 def run_from_data(data: Row) -> Run:
-    diary = None if data["diary"] is None else Diary(*map(np.array, data["diary"]))
+    diary = data["diary"] and Diary(*map(np.array, data["diary"]))
     spent = data["duration_s"], data["awake_s"], data["beacons"]
     return Run(data["policy"], np.array(data["latencies_s"]), *spent, Radio(), diary)
 
@@ -102,11 +101,13 @@ def evolving_jobs(seeds: int) -> list[Job]:
 
 def report_sleeps(found: list[tuple[Job, Run]], seeds: int) -> Row:
     """Return every sleep of a hundred pages, with both losses."""
-    runs = []
-    for job, run in found:
-        assert run.diary is not None
-        runs.append(run_as_data(run) | {"seed": job.seed} | behaviour(run.diary))
-    return {"runs": runs}
+    return {
+        "runs": [
+            run_as_data(run) | {"seed": job.seed} | behaviour(run.diary)
+            for job, run in found
+            if run.diary is not None
+        ]
+    }
 
 
 def behaviour(diary: Diary) -> dict[str, float | None]:
@@ -134,9 +135,9 @@ def behaviour(diary: Diary) -> dict[str, float | None]:
 
 def sleeps_text(result: Row) -> str:
     """Write each sentence of the thesis, and what was measured."""
-    back_off = [
-        {"back_off": "never" if s is None else f"{s:.1f} s (median)"}
-        for s in (found["back_off_s"] for found in result["runs"])
+    runs = [
+        run | {"back_off": f"{run['back_off_s']:.1f} s (median)" if run["back_off_s"] else "never"}
+        for run in result["runs"]
     ]
     sentences = (
         "{policy}, seed {seed}\n"
@@ -146,19 +147,7 @@ def sleeps_text(result: Row) -> str:
         "before\n"
         "  from 100 ms after data to 300 ms in silence: {back_off}"
     )
-    return "\n".join([
-        "Sleeping times of LPSM ([Mon06], Figure 2-5), measured over 100 pages",
-        "",
-        *fill(sentences, [a | b for a, b in zip(result["runs"], back_off, strict=True)]),
-        "",
-        "The thesis: when packets are queued the sleep is quickly cut to 100 ms; in silence it",
-        "grows at every wake-up; with 1/T it backs off much more slowly than with 1/log T.",
-    ])  # fmt: skip
-
-
-def draw_sleeps(result: Row) -> Picture:
-    """Draw the first minute and a half, a panel each."""
-    return sleep_times([run_from_data(found) for found in result["runs"]], (0.0, 90.0))
+    return "\n".join(fill(sentences, runs))
 
 
 def page_jobs(seeds: int) -> list[Job]:
@@ -234,9 +223,8 @@ def _cell(ours: float, thesis: float | None) -> str:
 def pages_text(result: Row) -> str:
     """Write how much slower single pages get than under static PSM, short ones and long ones."""
     lines = [
-        "Slowdown of single pages over static PSM ([Mon06], Figure 2-8)",
         f"{'':26s}{'mean':>8s}{'worst':>8s}{'fastest 10 %':>14s}{'slowest 10 %':>14s}"
-        f"{'worst, thesis':>15s}",
+        f"{'worst, thesis':>15s}"
     ]
     for name, comparison in trials_of(result).items():
         lines.append(TITLES[name])
@@ -249,12 +237,7 @@ def pages_text(result: Row) -> str:
                 f"{ratios[:tenth].mean():14.2f}{ratios[-tenth:].mean():14.2f}"
                 + (f"{'at most ' + format(worst, 'g'):>15s}" if worst else "")
             )
-    return "\n".join([
-        *lines,
-        "",
-        "The thesis: 1/T is never more than 20 % slower than static PSM, 1/log T never more than a",
-        "factor of 2; for longer transfers both slow down negligibly.",
-    ])  # fmt: skip
+    return "\n".join(lines)
 
 
 def _by_length(comparison: Comparison, policy: str) -> Vector:
@@ -267,8 +250,7 @@ def _by_length(comparison: Comparison, policy: str) -> Vector:
 
 def draw_bars(column: str, label: str, result: Row) -> Picture:
     """Draw a bar a policy, trials side by side, what the thesis prints as a cross."""
-    figure = new_figure(10.0, 4.0)
-    both = figure.subplots(1, 2, sharey=True)
+    figure, both = new_figure(10.0, 4.0, 1, 2, sharey=True)
     for axes, (name, comparison) in zip(both, trials_of(result).items(), strict=True):
         rows = [row for row in comparison.rows() if row.policy != "none"]
         axes.bar([row.policy for row in rows], [getattr(row, column) for row in rows])
@@ -286,11 +268,14 @@ draw_energy = partial(draw_bars, "energy_j_per_page", "energy per page (J)")
 draw_slowdown = partial(draw_bars, "slowdown", "slowdown over no power saving")
 
 
-def draw_pages(result: Row) -> Picture:
-    return page_slowdowns(trials_of(result)["a"])
-
-
-FIGURE_2_5 = Parts(evolving_jobs, simulated, report_sleeps, sleeps_text, draw_sleeps)
+# Figure 2-5 shows the first minute and a half, a panel for each run.
+FIGURE_2_5 = Parts(
+    evolving_jobs, simulated, report_sleeps, sleeps_text,
+    lambda result: sleep_times(list(map(run_from_data, result["runs"])), (0.0, 90.0)),
+)  # fmt: skip
 FIGURE_2_6 = Parts(page_jobs, simulated, report_pages, energy_text, draw_energy)
 FIGURE_2_7 = Parts(page_jobs, simulated, report_pages, slowdown_text, draw_slowdown)
-FIGURE_2_8 = Parts(page_jobs, simulated, report_pages, pages_text, draw_pages)
+FIGURE_2_8 = Parts(
+    page_jobs, simulated, report_pages, pages_text,
+    lambda result: page_slowdowns(trials_of(result)["a"]),
+)  # fmt: skip

@@ -4,6 +4,7 @@ import numpy as np
 
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels, Reach, grouped
+from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure, show_labels
 from selectron.reproduce.mon06.algorithms import (
     ACCURACIES,
@@ -33,34 +34,14 @@ LEARNING = ("0v1", "147vAll", "USPS 0vAll", "0vAll")
 ERRORS = {digits.name: digits.error for digits in PROBLEMS}
 
 # Mean and standard deviation of the labels that [Mon06] prints, in the order of the problems.
-TABLE: dict[str, tuple[tuple[float, float], ...]] = {
-    "DKM²": ((28.02, 25.26), (105.30, 42.39), (150.02, 49.61), (163.12, 42.45),
-             (275.34, 72.00), (174.22, 63.85), (190.72, 80.09)),
-    "DKM active + Perceptron": ((13.78, 5.88), (57.26, 15.92), (44.00, 15.32), (20.44, 11.75),
-                                (217.06, 75.85), (87.56, 28.97), (137.86, 58.21)),
-    "CBGZ + DKM update": ((130.12, 116.45), (183.78, 120.83), (194.36, 80.20), (218.28, 94.95),
-                          (379.16, 138.38), (156.08, 66.75), (193.70, 96.35)),
-    "CBGZ + Perceptron": ((32.78, 19.52), (62.66, 30.48), (63.32, 30.76), (30.66, 13.31),
-                          (170.02, 63.61), (115.14, 61.09), (116.28, 60.68)),
-    "random + DKM update": ((87.72, 101.84), (173.44, 114.55), (276.92, 150.59),
-                            (367.24, 191.25), (375.46, 164.33), (235.10, 129.11),
-                            (210.40, 109.39)),
-    "random + Perceptron": ((83.76, 78.47), (103.74, 76.25), (107.98, 57.41), (104.06, 75.10),
-                            (214.16, 93.12), (173.96, 98.96), (151.32, 72.65)),
-}  # fmt: skip
+TABLE: dict[str, list[list[float]]] = published("mon06-table")
 BEST = tuple(min(cells[k][0] for cells in TABLE.values()) for k in COLUMNS)
 
-# Fewer labels, more labels, and the p that [Mon06] gives; None: "not statistically significant".
-COMPARISONS: tuple[tuple[str, str, float | None], ...] = (
-    ("CBGZ + Perceptron", "random + Perceptron", 0.0156),
-    ("DKM active + Perceptron", "random + Perceptron", 0.0313),
-    ("DKM active + Perceptron", "CBGZ + Perceptron", None),
-    ("DKM²", "random + DKM update", 0.0156),
-    ("DKM²", "CBGZ + DKM update", 0.0469),
-    ("DKM active + Perceptron", "DKM²", 0.0156),
-    ("CBGZ + Perceptron", "CBGZ + DKM update", 0.0156),
-    ("random + Perceptron", "random + DKM update", 0.0156),
-)
+# Fewer labels, more labels, and the p that [Mon06] gives; none: "not statistically significant".
+COMPARISONS: list[tuple[str, str, float | None]] = [
+    (fewer, more, p[0] if p else None)
+    for fewer, more, *p in published("mon06-comparisons")["pairs"]
+]
 
 
 def significance(fewer: list[float], more: list[float]) -> float:
@@ -106,14 +87,14 @@ def report(found: list[tuple[ColumnJob | LearnerJob, Row]], seeds: int) -> Row:
 
 def _thesis_cell(name: str, problem: int, found: Row) -> Row:
     mean, deviation = TABLE[name][problem]
-    row = {"algorithm": name, "problem": PROBLEMS[problem].name}
-    theirs = {"thesis_mean": mean, "thesis_sd": deviation}
-    return row | found | theirs | _measures(found, "ratio_to_thesis", mean)
+    row = {"algorithm": name, "problem": PROBLEMS[problem].name, **found}
+    row |= {"thesis_mean": mean, "thesis_sd": deviation}
+    return row | _measures(found, "ratio_to_thesis", mean)
 
 
 def _our_cell(job: LearnerJob, found: Row) -> Row:
-    row = {"learner": job.learner, "seed": job.seed, "problem": PROBLEMS[job.problem].name}
-    return row | found | _measures(found, "ratio_to_best_of_thesis", BEST[job.problem])
+    row = {"learner": job.learner, "seed": job.seed, "problem": PROBLEMS[job.problem].name, **found}
+    return row | _measures(found, "ratio_to_best_of_thesis", BEST[job.problem])
 
 
 def _measures(found: Row, ratio: str, theirs: float) -> Row:
@@ -153,11 +134,6 @@ def text(result: Row) -> str:
                         for r in (cell["ratio_to_thesis"] for cell in cells)])  # fmt: skip
     wins = ["{problem} {folds_won} ({against})".format_map(one) for one in result["wins"]]
     return "\n".join([
-        f"Labels until the error in brackets is reached: thesis / ours, mean of {result['folds']} "
-        "folds ± standard deviation, x their ratio;",
-        "below, the rate (- reflects) and R or b that were tuned; (share) of the runs that reach, "
-        "where not all do, the mean being of those",
-        "",
         *_thesis_rows(cells),
         "",
         f"{(factors <= NEAR).sum()} of {len(cells)} cells within {NEAR:g}x of the thesis, "
@@ -237,11 +213,9 @@ def _held_rows(learners: dict[str, list[Row]], reference: list[Row]) -> list[str
 
 
 def _held(cell: Row, reference: float | None) -> str:
-    if not cell["held_mean"]:
-        return "-"
-    ratio = f" x{cell['held_mean'] / reference:.2f}" if reference else ""
-    share = "" if cell["held_reach"] == 1.0 else f" ({cell['held_reach']:.2f})"
-    return f"{cell['held_mean']:.1f}{ratio}{share}"
+    mean = cell["held_mean"]
+    ratio = mean / reference if mean and reference else None
+    return show_labels({"mean": mean, "reach": cell["held_reach"]}, ratio)
 
 
 def draw(result: Row) -> Picture:
@@ -250,8 +224,7 @@ def draw(result: Row) -> Picture:
     The star is a mean of first passages, so it belongs to Figure 4-5 alone, and only where all
     runs passed.
     """
-    figure = new_figure(16, 8)
-    above, below = figure.subplots(2, 4)
+    figure, (above, below) = new_figure(16, 8, 2, 4)
     columns = grouped((cell["problem"], cell) for cell in result["cells"])
     stars = {c["problem"]: c["mean"] for c in reversed(result["learners"])
              if c["learner"] == DEFAULT and c["reach"] == 1.0}  # fmt: skip

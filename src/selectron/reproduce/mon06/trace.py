@@ -6,9 +6,10 @@ lasts as long as its bytes take over a modem, and its bytes are spread over that
 10 ms, as in the thesis. Losses are in units of LPSM's own loss. One run gives all three figures.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,27 @@ HEAD = (
     "An hour of one client of the EPA's web server (1995), in the place of the Home IP trace of "
     "1996"
 )
+SAID = {
+    "2-9": f"""\
+loss within a tenth of the current best expert's: {{share_within_a_tenth_of_current_best:.1%}} of \
+wake-ups
+loss at or below it: {{share_at_or_below_current_best:.1%}} of wake-ups
+the current best expert changes {{current_best_changes}} times, among \
+{{sleeps_that_were_best_ms}} ms
+in the first ten wake-ups LPSM beats {{experts_beaten_in_the_first_ten}} of {len(SLEEPS_MS)} \
+experts""",
+    "2-10": """\
+the heaviest expert changes {heaviest_changes} times, first at wake-up {first_change}
+lightest at some time and heaviest at a later one: {worst_once_and_best_later_ms} ms
+weights between {least_weight:.2g} and {largest_weight:.2g}""",
+    "2-11": """\
+total loss of LPSM                {loss:10.3f}
+best fixed expert ({best_fixed_ms:g} ms)        {best_fixed:10.3f}
+worst fixed expert                {worst_fixed:10.3f}
+current best expert at each step  {current_best:10.3f}
+LPSM is ahead of the best fixed expert: {ahead}""",
+}
+SMALL: dict[str, Any] = {"markersize": 2, "markerfacecolor": "none"}
 
 
 class Transfers(NamedTuple):
@@ -180,88 +202,39 @@ def report(found: list[tuple[str, TraceRun]], seeds: int) -> Row:
     }
 
 
-def losses_text(result: Row) -> str:
-    said = result["losses"]
-    best = ", ".join(f"{ms:g}" for ms in said["sleeps_that_were_best_ms"])
-    within, at_or_below = (
-        f"{said[f'share_{words}_current_best']:.1%} of wake-ups"
-        for words in ("within_a_tenth_of", "at_or_below")
-    )
-    return _lines(
-        result,
-        "2-9",
-        f"loss within a tenth of the current best expert's: {within}",
-        f"loss at or below it: {at_or_below}",
-        f"the current best expert changes {said['current_best_changes']} times, among {best} ms",
-        f"in the first ten wake-ups LPSM beats {said['experts_beaten_in_the_first_ten']} of "
-        f"{len(SLEEPS_MS)} experts",
-        "",
-        "The thesis: loss close to or better than that of the current best expert, which changes;",
-        "that takes some time, but even early on LPSM beats the worse half of the experts.",
-    )
-
-
-def _lines(result: Row, figure: str, *lines: str) -> str:
-    head = f"{HEAD}: {result['wake_ups']} wake-ups ([Mon06], Figure {figure})"
-    return "\n".join([head, *lines])
-
-
-def weights_text(result: Row) -> str:
-    said = result["weights"]
-    regained = ", ".join(f"{ms:g}" for ms in said["worst_once_and_best_later_ms"]) or "none"
-    return _lines(
-        result,
-        "2-10",
-        f"the heaviest expert changes {said['heaviest_changes']} times, first at wake-up "
-        f"{said['first_change']}",
-        f"lightest at some time and heaviest at a later one: {regained} ms",
-        f"weights between {said['least_weight']:.2g} and {said['largest_weight']:.2g}",
-        "",
-        "The thesis: the heaviest expert shifts with the traffic, early on too, and one that was",
-        "the worst for a while comes back as the best, for no weight ever goes to zero.",
-    )
-
-
-def competition_text(result: Row) -> str:
-    said = result["competition"]
+def _text(result: Row, figure: str) -> str:
+    """Write what was measured beside what the thesis says of a figure."""
+    said = result["losses"] | result["weights"] | result["competition"]
+    listed = {name: ", ".join(f"{ms:g}" for ms in said[name]) or "none"
+              for name in ("sleeps_that_were_best_ms", "worst_once_and_best_later_ms")}  # fmt: skip
     since = said["ahead_of_best_fixed_from"]
     ahead = f"from wake-up {since} on" if since < result["wake_ups"] else "never for good"
-    return _lines(
-        result,
-        "2-11",
-        f"total loss of LPSM                {said['loss']:10.3f}",
-        f"best fixed expert ({said['best_fixed_ms']:g} ms)        {said['best_fixed']:10.3f}",
-        f"worst fixed expert                {said['worst_fixed']:10.3f}",
-        f"current best expert at each step  {said['current_best']:10.3f}",
-        f"LPSM is ahead of the best fixed expert: {ahead}",
-        "",
-        "The thesis: LPSM eventually does better than the best fixed expert, and tracks the",
-        "sequence of best experts without beating it.",
-    )
+    head = f"{HEAD}: {result['wake_ups']} wake-ups ([Mon06], Figure {figure})\n"
+    return head + SAID[figure].format_map(said | listed | {"ahead": ahead})
 
 
-def _views(result: Row, figure: Picture) -> Iterator[tuple["Axes", dict[str, Vector]]]:
+def _views(result: Row, both: Iterable["Axes"]) -> Iterator[tuple["Axes", dict[str, Vector]]]:
     """Yield the axes for all of the run and for its beginning, each with the curves to draw."""
     shown = {name: np.array(values) for name, values in result["shown"].items()}
-    for axes, last in zip(figure.subplots(1, 2), (shown["wake_up"][-1], ZOOM), strict=True):
+    for axes, last in zip(both, (shown["wake_up"][-1], ZOOM), strict=True):
         part = shown["wake_up"] <= last
         yield axes, {name: values[part] for name, values in shown.items()}
 
 
 def draw_losses(result: Row) -> Picture:
     """Draw each expert's loss and LPSM's."""
-    figure = new_figure(10.0, 4.0)
-    for axes, shown in _views(result, figure):
+    figure, both = new_figure(10.0, 4.0, 1, 2)
+    for axes, shown in _views(result, both):
         axes.semilogy(shown["wake_up"], shown["expert_losses"], linewidth=0.6)
-        axes.semilogy(shown["wake_up"], shown["loss"], "ko", markersize=2, markerfacecolor="none")
+        axes.semilogy(shown["wake_up"], shown["loss"], "ko", **SMALL)
         axes.set(xlabel="wake-up", ylabel="loss")
     return figure
 
 
 def draw_weights(result: Row) -> Picture:
     """Draw each expert's weight."""
-    figure = new_figure(10.0, 4.0)
-    for axes, shown in _views(result, figure):
+    figure, both = new_figure(10.0, 4.0, 1, 2)
+    for axes, shown in _views(result, both):
         lines = axes.plot(shown["wake_up"], shown["weights"], linewidth=0.8)
         axes.set(xlabel="wake-up", ylabel="weight")
     axes.legend(lines, [f"{ms:g} ms" for ms in SLEEPS_MS], fontsize=7)
@@ -270,24 +243,22 @@ def draw_weights(result: Row) -> Picture:
 
 def draw_competition(result: Row) -> Picture:
     """Draw the totals against the best fixed expert, and against the best at each step."""
-    shown, figure = result["shown"], new_figure(10.0, 4.0)
+    shown, (figure, both) = result["shown"], new_figure(10.0, 4.0, 1, 2)
     rivals = {"total_of_best_fixed": "best fixed expert", "total_of_current_best": "current best"}
-    for axes, (name, label) in zip(figure.subplots(1, 2), rivals.items(), strict=True):
-        style = {"markersize": 2, "markerfacecolor": "none"}
-        axes.plot(shown["wake_up"], shown["total"], "ko", label="LPSM", **style)
+    for axes, (name, label) in zip(both, rivals.items(), strict=True):
+        axes.plot(shown["wake_up"], shown["total"], "ko", label="LPSM", **SMALL)
         axes.plot(shown["wake_up"], shown[name], label=label)
         axes.set(xlabel="wake-up", ylabel="total loss")
         axes.legend()
     return figure
 
 
-def _figure(
-    number: str, text: Callable[[Row], str], draw: Callable[[Row], Picture]
-) -> Parts[str, TraceRun]:
+def _figure(number: str, draw: Callable[[Row], Picture]) -> Parts[str, TraceRun]:
     """Put a figure together; its run has no randomness, so seeds do not matter."""
-    return Parts(lambda seeds: [f"mon06-figure-{number}"], measure, report, text, draw)
+    name = f"mon06-figure-{number}"
+    return Parts(lambda seeds: [name], measure, report, partial(_text, figure=number), draw)
 
 
-FIGURE_2_9 = _figure("2-9", losses_text, draw_losses)
-FIGURE_2_10 = _figure("2-10", weights_text, draw_weights)
-FIGURE_2_11 = _figure("2-11", competition_text, draw_competition)
+FIGURE_2_9 = _figure("2-9", draw_losses)
+FIGURE_2_10 = _figure("2-10", draw_weights)
+FIGURE_2_11 = _figure("2-11", draw_competition)

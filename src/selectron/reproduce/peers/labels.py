@@ -93,20 +93,12 @@ def text(result: Row) -> str:
         labels = [show_labels(c, c["times_the_default"]) if c["reach"] else "- (0.00)" for c in row]
         shown = [f"{end:.2f}" for end in ends] or [""] * 3
         rows.append([name, str(row[0]["folds"]), *labels, *shown])
-    return "\n".join([
-        "Labels until the error in brackets is reached, mean ± standard deviation, x how many "
-        "times the default's on the same folds;",
-        "(share) of the runs that reach, where not all do, the mean being of those; least, "
-        "most and geometric mean of the x",
-        "",
-        *lay_out(rows),
-    ])  # fmt: skip
+    return "\n".join(lay_out(rows))
 
 
 def draw(result: Row) -> Picture:
     """Draw the labels of every learner on every problem."""
-    figure = new_figure(10, 5)
-    axes = figure.subplots()
+    figure, axes = new_figure(10, 5)
     rows = grouped((cell["learner"], cell["mean"] or np.nan) for cell in result["cells"])
     for k, (name, means) in enumerate(rows.items()):
         style = "k*" if name == DEFAULT else "k_" if name == POOL else "o"

@@ -45,11 +45,6 @@ BOUNDS = {
     "noise": "{noise:6.3f}", "Perceptron": "{mistakes:12.4f}", "D1 bound": "{d1:10.4f}",
     "D2 bound": "{d2:10.4f}",
 }  # fmt: skip
-SAYING = (
-    "[SS05]: many r make significantly fewer mistakes than r = 0, an excessive r makes more; the "
-    "D2 bound exceeds 1\nwhere label noise exceeds 0.03; the D1 bound is clearly tighter under "
-    "label noise, slightly under instance noise."
-)
 
 
 class Pass(NamedTuple):
@@ -198,7 +193,7 @@ def text(result: Row) -> str:
         above = [mean["noise"] for mean in means if mean["d2"] > 1.0]
         at = f"from {above[0]:g} on" if above else "nowhere here"
         lines.append(f"the D2 bound exceeds 1 {at}")
-    return "\n".join([*lines, SAYING])
+    return "\n".join(lines)
 
 
 def _means(result: Row, kind: str) -> list[dict[str, float]]:
@@ -213,8 +208,7 @@ def _means(result: Row, kind: str) -> list[dict[str, float]]:
 
 def draw(result: Row) -> Picture:
     """Draw the four plots in the paper's places."""
-    figure = new_figure(10, 8)
-    top, bottom = figure.subplots(2, 2)
+    figure, (top, bottom) = new_figure(10, 8, 2, 2)
     sweeps = grouped((row["data"], row) for row in result["sweep"])
     for axes, (name, rows) in zip(top, sweeps.items(), strict=True):
         shown = [row["mistakes"] / row["rows"] for row in rows]
