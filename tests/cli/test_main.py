@@ -1,6 +1,7 @@
 """What all commands share: help with examples, errors of one line, and a clean way out."""
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -14,8 +15,10 @@ from selectron.cli.main import COMMANDS, _parser
 from selectron.cli.power import EVERYTHING, MAX_SLEEP, PAGES, REGIMES
 from selectron.cli.rules import EXAMPLES
 from selectron.kernels.choice import NAMES, REMOVALS
+from tests.other_process import environment
 
 PLAIN = "perceptron+margin:b=0.3"
+ASCII = "import sys; from selectron.cli import main; sys.exit(main())"
 
 
 def test_version(command):
@@ -63,7 +66,7 @@ ERRORS = {
     "unknown option": (["run", "DATA", "--nope"], "unrecognized arguments: --nope"),
     "no data": (["run"], "required: data; see selectron run --help"),
     "no file": (["run", "gone.csv"], "gone.csv: there is no such file"),
-    "a folder": (["run", "."], "there is no such file"),
+    "a folder": (["run", "."], "it is a folder: name a file in it"),
     "unknown rule": (
         ["run", "DATA", "--rules", "perceptrn"],
         "unknown rule 'perceptrn'; did you mean perceptron? known are",
@@ -106,6 +109,11 @@ ERRORS = {
     ),
     "no learner": (["inspect", "gone.selectron"], "gone.selectron: there is no such file"),
     "not a learner": (["inspect", "DATA"], "truncated or not a learner's file"),
+    "unknown scaling": (
+        ["run", "DATA", "--rules", "ridge", "--scaling", "centered"],
+        "unknown rule 'centered'; did you mean centred?",
+    ),
+    "one class": (["warm", "--classes", "1"], "classes=1: there are two at least"),
     "unknown experiment": (["reproduce", "nope"], "unknown experiment 'nope'; known are"),
     "no runs": (["reproduce", "dkm09-labels", "--seeds", "0"], "--seeds must be at least 1"),
 }
@@ -124,6 +132,40 @@ def test_an_error_is_one_line_and_exit_code_2(command, case, data, three, tmp_pa
     assert err.count("\n") == 1
     assert err.endswith("\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_want_of_memory_is_one_line(command, data, monkeypatch):
+    def greedy(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("selectron.cli.run.judge", greedy)
+    code, out, err = command("run", data, "--rules", PLAIN)
+    assert (code, out) == (2, "")
+    assert err.startswith("selectron: out of memory; take fewer rows with --limit")
+
+
+def test_a_locale_of_ascii_is_no_error(data):
+    done = subprocess.run(
+        [sys.executable, "-c", ASCII, "run", data, "--rules", PLAIN, "--seeds", "2"],
+        env=environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", NUMBA_DISABLE_JIT="1"),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    done.stdout.decode("ascii")
+
+
+def test_scaling_is_an_option(command, data):
+    code, plain, _ = command("run", data, "--rules", PLAIN, "--json", "-")
+    scaled = command("run", data, "--rules", PLAIN, "--scaling", "centred", "--json", "-")
+    assert (code, scaled[0]) == (0, 0)
+    assert plain != scaled[1]
+
+
+def test_warm_says_how_long_it_took(command):
+    code, out, _ = command("warm", "--features", "3", "--rules", PLAIN)
+    assert code == 0
+    assert re.fullmatch(r"compiled, or found compiled, in \d+\.\d s\n", out)
 
 
 @pytest.mark.filterwarnings("always::UserWarning")

@@ -34,6 +34,29 @@ def same(stream, labels, name="s"):
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("semicolons.csv", 'a;"b;c";y\n1;2;p\n3;4;q\n'),
+        ("tabs.tsv", "a\tb\ty\n1\t2\tp\n3\t4\tq\n"),
+        ("tabs.csv", "a\tb\ty\r\n1\t2\tp\r\n3\t4\tq\r\n"),
+        ("marked.csv", "\ufeffa,b,y\n1,2,p\n3,4,q\n"),
+        ("quoted.csv", '"a","b","y"\n1,2,"p"\n"3","4","q"\n'),
+    ],
+)
+def test_tables_as_spreadsheets_write_them(tmp_path, name, text):
+    (tmp_path / name).write_text(text, "utf-8", newline="")
+    stream = read_stream(tmp_path / name)
+    assert stream.X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert stream.y.tolist() == ["p", "q"]
+
+
+def test_line_ends_in_quotes_do_not_end_a_row(tmp_path):
+    with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
+        file.write('a,y\n1,"p,\nq"\n2,r\n')
+    assert read_stream(tmp_path / "t.csv.gz").y.tolist() == ["p,\nq", "r"]
+
+
+@pytest.mark.parametrize(
     ("rows", "labels"),
     [("X", "y"), ("x", "y"), ("x_train", "y_train"), ("X_train", "y_train")],
 )
@@ -173,7 +196,7 @@ def npy(folder):
 
 ERRORS = {
     "no file": (lambda folder: folder / "s.csv", None, "there is no such file"),
-    "a folder": (lambda folder: folder, None, "there is no such file"),
+    "a folder": (lambda folder: folder, None, "it is a folder: name a file in it"),
     "unknown kind": (
         bad_bytes("s.xlsx", b""),
         None,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
+from io import TextIOWrapper
+from logging import Handler, LogRecord, getLogger
 from typing import NamedTuple, NoReturn
 
 from selectron import __version__
@@ -36,9 +38,22 @@ class OneLineParser(ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; errors are one line and exit code 2, Ctrl-C is 130."""
+    for stream in (sys.stdout, sys.stderr):  # where the locale is ASCII, "±" becomes "?"
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    if sys.stderr.isatty():  # whoever waits shall know why
+        getLogger("selectron.compiler").addHandler(_Line())
+        getLogger("selectron.compiler").setLevel("INFO")
     with warnings.catch_warnings():
         warnings.showwarning = _in_one_line(set())
         return _run(arguments)
+
+
+class _Line(Handler):
+    """Show a record of the log in one line."""
+
+    def emit(self, record: LogRecord) -> None:
+        print(f"selectron: {record.getMessage()}", file=sys.stderr)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -52,6 +67,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except ImportError as error:
         missing = error.name or str(error)
         return _fail(f"selectron: {missing} is not installed: pip install 'selectron[plot,tables]'")
+    except MemoryError as error:
+        said = str(error) or "out of memory"
+        return _fail(f"selectron: {said}; take fewer rows with --limit, or fewer features")
     except ArithmeticError:
         return _fail("selectron: a number is too large or too small to compute with")
     except (ValueError, TypeError, OSError) as error:

@@ -30,7 +30,8 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
     if options.seeds < 1:
         raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
     check_outputs(options)
-    settings = _kernel_settings(options) | {"fit_intercept": options.intercept}
+    settings = {"fit_intercept": options.intercept, "scaling": options.scaling}
+    settings |= _kernel_settings(options)
     settings |= {name: getattr(options, name) for name in OF_THE_ESTIMATE}
     learners = {text: learner_of(text, **settings) for text in rules}
     stream = _read(options)

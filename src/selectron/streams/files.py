@@ -1,5 +1,6 @@
 """Read rows and labels from a file: npz, svmlight, CSV or Parquet, by its name."""
 
+import gzip
 import zlib
 from gzip import BadGzipFile
 from pathlib import Path
@@ -23,6 +24,7 @@ Labels = NDArray[Any]
 Arrays = dict[str, NDArray[Any]]
 TARGET_NAMES = ("y", "label", "labels", "target", "class")
 PAIRS = (("X", "y"), ("x", "y"), ("x_train", "y_train"), ("X_train", "y_train"))
+LONGEST_HEAD = 1 << 20  # bytes of the first line of a CSV file
 TEST_PAIRS = (("x_test", "y_test"), ("X_test", "y_test"))
 UNREADABLE = (ValueError, EOFError, BadZipFile, BadGzipFile, zlib.error)
 
@@ -51,13 +53,15 @@ def read_stream(path: str | Path, target: str | None = None) -> Stream:
     ----------
     path : path
         `.npz` with X and y (or x_train, y_train, x_test, y_test; or the arrays of a CSR matrix),
-        `.svm`, `.svmlight`, `.libsvm` or `.dat`, also gzipped, `.csv`, `.parquet`.
+        `.svm`, `.svmlight`, `.libsvm` or `.dat`, also gzipped, `.csv` or `.tsv` with a line of
+        names and columns parted by commas, semicolons or tabs, `.parquet`.
     target : str, optional
         The column or array of the labels; by default y, label, target or class, else the last.
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        wrong = "it is a folder: name a file in it" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"{path}: {wrong}")
     name, _, kind = path.name.removesuffix(".gz").rpartition(".")
     reader = READERS.get(kind.lower())
     if reader is None:
@@ -118,8 +122,11 @@ def _read_svmlight(path: Path, target: str | None) -> Content:
 def _read_table(path: Path, target: str | None) -> Content:
     from pyarrow import csv, parquet  # noqa: PLC0415 - an extra: pip install selectron[tables]
 
-    is_parquet = path.name.removesuffix(".gz").lower().endswith(".parquet")
-    table = parquet.read_table(path) if is_parquet else csv.read_csv(path)
+    if path.name.removesuffix(".gz").lower().endswith(".parquet"):
+        table = parquet.read_table(path)
+    else:  # text in quotes may hold line ends
+        parsing = csv.ParseOptions(delimiter=_separator(path), newlines_in_values=True)
+        table = csv.read_csv(path, parse_options=parsing)
     names = table.column_names
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -139,6 +146,14 @@ def _read_table(path: Path, target: str | None) -> Content:
     return Content(np.column_stack(columns), np.asarray(labels))
 
 
+def _separator(path: Path) -> str:
+    """Return what stands between the columns: the most frequent of three in the first line."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        head = file.readline(LONGEST_HEAD).decode("utf-8", "replace")
+    unquoted = "".join(head.split('"')[::2])
+    return max(",;\t", key=unquoted.count)
+
+
 def _numbers(name: str, column: "ChunkedArray") -> Matrix:
     values = column.to_numpy()
     if values.dtype.kind not in "fiub":
@@ -150,5 +165,5 @@ def _numbers(name: str, column: "ChunkedArray") -> Matrix:
 READERS = {
     "npz": _read_npz,
     **dict.fromkeys(("svm", "svmlight", "libsvm", "dat"), _read_svmlight),
-    **dict.fromkeys(("csv", "parquet"), _read_table),
+    **dict.fromkeys(("csv", "tsv", "parquet"), _read_table),
 }
