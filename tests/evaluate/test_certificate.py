@@ -121,6 +121,10 @@ def test_a_line_with_large_numbers_and_a_bound_that_is_broken():
         str(Certificate(1312, 1040.4, "[X] Theorem 9", 0.2134, 77.49))
         == "mistakes 1,312 > 1,040 ([X] Theorem 9, gamma 0.213, hinge 77.5)"
     )
+    assert str(Certificate(5, 9.0, "[X] Theorem 9", rounds=9)).endswith(
+        "that says nothing, for there are 9 rounds)"
+    )
+    assert not Certificate(5, 8.9, "", rounds=9).says_nothing
     assert Certificate(5, 4.9, "").holds is False
     assert Certificate(5, 5.0, "").holds is True
     assert Certificate(5, None, "").holds is None

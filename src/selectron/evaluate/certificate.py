@@ -45,6 +45,15 @@ class Certificate:
     gamma: float = 0.0
     hinge: float = 0.0
     note: str = ""
+    rounds: int = 0
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether there are no more rounds than the bound allows mistakes.
+
+        The search then ends at a comparator that goes to 0, which is wrong in every round.
+        """
+        return self.bound is not None and 0 < self.rounds <= self.bound
 
     @property
     def holds(self) -> bool | None:
@@ -55,6 +64,8 @@ class Certificate:
             return f"mistakes {self.mistakes:,}: {self.theorem}"
         relation = "<=" if self.holds else ">"
         note = f"; {self.note}" if self.note else ""
+        if self.says_nothing:
+            note += f"; that says nothing, for there are {self.rounds:,} rounds"
         return (
             f"mistakes {self.mistakes:,} {relation} {self.bound:,.0f} ({self.theorem}, "
             f"gamma {self.gamma:.3g}, hinge {self.hinge:.1f}{note})"
@@ -78,7 +89,8 @@ def certify(trace: "Trace", comparator: ArrayLike | None = None) -> Certificate:
         evidence = gather(trace, comparator, with_constant=isinstance(scaling, Intercept))
         theorem, (bound, gamma, hinge), note = JUDGES[pair](evidence, update, query)
         if bound != inf:
-            return Certificate(trace.n_mistakes, bound, theorem, gamma, hinge, note)
+            n = len(trace.asked)
+            return Certificate(trace.n_mistakes, bound, theorem, gamma, hinge, note, n)
         why = f"{theorem} has no comparator for these rows"
     return Certificate(trace.n_mistakes, None, why)
 
