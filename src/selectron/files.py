@@ -10,6 +10,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -22,7 +23,10 @@ from selectron.arrays import Array, DType
 Tensors = dict[str, Array]
 
 LARGEST = 2**53  # of whole numbers: up to here a float is exact
+LONGEST_VERSION = 10  # digits
 PART = ".part"  # ends the name of a file that is being written
+# What safetensors raises for types of numbers that NumPy has not.
+UNREADABLE = TypeError, ValueError, LookupError, AttributeError
 STALE = 3600.0  # seconds after which such a file has no writer any more
 
 
@@ -59,13 +63,25 @@ def read_file(path: Path, kind: Format) -> tuple[Tensors, str]:
 
     try:
         metadata, tensors = _open(path)
-    except SafetensorError as error:
-        raise DamagedFile(f"{path} is truncated or not {kind.file}: {error}") from None
+    except (SafetensorError, *UNREADABLE) as error:
+        said = " ".join(str(error).split())[:200]
+        raise DamagedFile(f"{path} is truncated or not {kind.file}: {said}") from None
     _check_format(path, kind, metadata)
     checksum = metadata.pop("sha256", "")
     if checksum != _checksum(tensors, metadata):
         raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
     return tensors, metadata.get(kind.described_by, "")
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Say of the file whatever is raised while a learner is made of it: nothing else is read."""
+    try:
+        yield
+    except Exception as error:
+        said = str(error) if isinstance(error, DamagedFile) else f"{type(error).__name__} {error}"
+        said = " ".join(said.split())[:200]
+        raise DamagedFile(f"{path} is damaged: {said}; restore it from a copy") from None
 
 
 def format_name(path: Path) -> str:
@@ -74,7 +90,7 @@ def format_name(path: Path) -> str:
 
     try:
         return _open(path)[0].get("format", "")
-    except SafetensorError:
+    except (SafetensorError, *UNREADABLE):
         return ""
 
 
@@ -94,7 +110,8 @@ def _check_format(path: Path, kind: Format, metadata: dict[str, str]) -> None:
     if found != kind.name:
         instead = f"; its format is {found!r}: load it with what saved it" if found else ""
         raise DamagedFile(f"{path} is a safetensors file, but not one of {kind.owner}{instead}")
-    if not version.isdecimal() or int(version) < 1:
+    digits = version.isascii() and version.isdecimal() and len(version) < LONGEST_VERSION
+    if not digits or int(version) < 1:
         raise DamagedFile(f"{path} is damaged: it has no version; restore it from a copy")
     if int(version) != kind.version:
         other = "a newer" if int(version) > kind.version else "the older"
@@ -163,6 +180,11 @@ class Reader:
     def __init__(self, tensors: Tensors) -> None:
         self.tensors = dict(tensors)
 
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers nobody has taken yet."""
+        return sum(array.size for array in self.tensors.values())
+
     def names(self, prefix: str) -> Iterator[str]:
         """Yield the names that begin so, without that beginning."""
         return (name.removeprefix(prefix) for name in self.tensors if name.startswith(prefix))
@@ -210,7 +232,7 @@ class Reader:
         A number is finite, or as infinite as the one it replaces.
         """
         found = self.tensors.get(name)
-        if found is not None and found.shape == into.shape:
+        if found is not None and found.shape == into.shape and found.dtype == into.dtype:
             endless = np.isinf(into) & (found == into)
             self.tensors[name] = np.where(endless, into.dtype.type(0), found)
             self.take(name, into.dtype, into.shape)

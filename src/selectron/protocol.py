@@ -11,9 +11,12 @@ second. The verbs of the forecast hide the difference.
 
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from selectron.arrays import Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import Row
+from selectron.spec import Range
 
 # A state is a NamedTuple of arrays, numbers and other states; each rule has its own.
 State: TypeAlias = Any
@@ -200,14 +203,38 @@ def relabel(update: State, x: Presented, before: float, after: float) -> State:
 def flaw(state: State) -> str:
     """Say what cannot be about a state that was read from a file; nothing if all is well.
 
-    Types, shapes, and whether numbers are finite and counts not negative have been checked before.
-    A state says here what else its arrays are indexed by. The body is never compiled.
+    Types, shapes, constants, and whether numbers are finite and counts not negative have been
+    checked before. A state says here what else its arrays are indexed by, and which numbers it can
+    do nothing with. The body is never compiled.
     """
 
 
 @flaw.otherwise
 def flawless(state: State) -> str:
     """Serve as `flaw` of the states in which any finite numbers can do no harm."""
+    return ""
+
+
+@Verb.with_body
+def constants(state: State) -> tuple[str, ...]:
+    """Name the numbers of a state that never change: a file has them as the rule begins with them.
+
+    The body is never compiled.
+    """
+    return ()
+
+
+def all_constant(state: State) -> tuple[str, ...]:
+    """Serve as `constants` of the states that are knobs alone."""
+    return tuple(state._fields)
+
+
+def out_of_range(state: State, **ranges: Range) -> str:
+    """Say which field of a state, a number or an array, lies outside its range; nothing if none."""
+    for name, allowed in ranges.items():
+        found = np.asarray(getattr(state, name))
+        if found.size and not (allowed.holds(found.min()) and allowed.holds(found.max())):
+            return f"{name} goes from {found.min()} to {found.max()}, not within {allowed}"
     return ""
 
 

@@ -40,6 +40,7 @@ class Range:
 POSITIVE = Range(0.0, float("inf"), low_open=True, high_open=True)
 NOT_NEGATIVE = Range(0.0, float("inf"), high_open=True)
 FRACTION = Range(0.0, 1.0, low_open=True)
+SHARE = Range(0.0, 1.0)
 
 
 class Spec:
@@ -97,7 +98,7 @@ def registered(name: str) -> type[Spec]:
     if name not in REGISTERED:
         for point in entry_points(group=ENTRY_POINTS):
             point.load()
-    if name not in REGISTERED:
+    if name not in REGISTERED or not is_dataclass(REGISTERED[name]):
         raise KeyError(name)
     return REGISTERED[name]
 

@@ -41,7 +41,7 @@ from selectron.classifier.store import read, save
 from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
 from selectron.estimate.evidence import WORST
-from selectron.files import DamagedFile
+from selectron.files import DamagedFile, refusing
 from selectron.kernels.choice import KernelChoice
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Csr, Rows, row_columns, row_values, shape
@@ -828,12 +828,12 @@ def _warn_of_silence(run: AnyRun, rows: Rows) -> None:
 def load_as(kinds: Iterable[type[Classifier]], path: str | Path) -> Classifier:
     """Read a classifier of one of these kinds; it goes on exactly where it stopped."""
     run, description = read(Path(path))
-    known = {kind.__name__: kind for kind in kinds}
-    name = description["classifier"]
+    known, name = {kind.__name__: kind for kind in kinds}, str(description["classifier"])
     if name not in known:
         raise DamagedFile(f"{path} holds a {name!r:.40}, not a {' or a '.join(known)}")
-    learner = known[name](**description["params"])
-    learner._adopt(run)
+    with refusing(Path(path)):
+        learner = known[name](**description["params"])
+        learner._adopt(run)
     if description["features"]:
         learner.feature_names_in_ = np.array(description["features"], object)
     return learner

@@ -16,7 +16,7 @@ from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import MACHINES, Machine, Setting
 from selectron.classifier.memory import Memory, read_row
 from selectron.classifier.multilabel import MultilabelRun
-from selectron.classifier.rules import Wishes
+from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
 from selectron.compiler.states import nodes, number_fields
@@ -31,14 +31,17 @@ from selectron.files import (
     fields,
     flag,
     read_file,
+    refusing,
     whole,
     write_file,
 )
 from selectron.kernels.machine import KernelMachine
-from selectron.protocol import MANY, TWO, flaw
-from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, from_plain, plain
+from selectron.protocol import MANY, TWO, State, constants, flaw
+from selectron.spec import Rules, from_plain, plain
 
-MACHINES["kernel"] = lambda setting, described, _: KernelMachine.described(setting, described)
+MACHINES["kernel"] = lambda setting, described, reader: KernelMachine.described(
+    setting, described, reader.n_numbers
+)
 NO_NAMES = np.array([], object)
 FORMAT = Format(
     "selectron learner", 3, "learner", file="a learner's file", owner="a selectron learner"
@@ -77,6 +80,7 @@ def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, 
         for name, array in each.machine.companions().items():
             tensors[f"run.{m}.{name}"] = array
     if run.ledger is not None:
+        run.ledger.skip_to(run.rounds)
         tensors |= {f"{LEDGER}{name}": array for name, array in run.ledger.state().items()}
     for number, question in tickets.waiting.items():
         tensors[f"question.{number}.values"] = question.values
@@ -107,15 +111,20 @@ def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
     """
     tensors, text = read_file(path, FORMAT)
     reader = Reader(tensors)
-    try:
+    with refusing(path):
         description = fields(json.loads(text), "the description", DESCRIBED)
         run, params = _made_anew(description, reader)
         reader.check_all_taken()
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError) as e:
-        said = f"{e}" if isinstance(e, DamagedFile) else f"{type(e).__name__} {e}"
-        said = " ".join(said.split())[:200]
-        raise DamagedFile(f"{path} is damaged: {said}; restore it from a copy") from None
-    return run, description | {"params": params}
+        named = _features(description["features"], run.machine.d)
+    return run, description | {"params": params, "features": named}
+
+
+def _features(described: list[str], d: int) -> list[str]:
+    """Return the names of the columns, all or none."""
+    named = isinstance(described, list) and all(isinstance(name, str) for name in described)
+    if not named or len(described) not in (0, d):
+        raise DamagedFile(f"the columns are called {described!r:.60}")
+    return described
 
 
 def _made_anew(
@@ -130,10 +139,15 @@ def _made_anew(
         raise DamagedFile(f"there are {len(machines)} machines")
     rounds, n_asked, arrived = description["counts"]
     rounds, n_asked = whole(rounds, "rounds"), whole(n_asked, "labels asked", 0, rounds)
+    if ledger is not None and not (
+        ledger.rounds == rounds and all(0 <= asked < rounds for asked in ledger.pending)
+    ):
+        raise DamagedFile(f"{rounds} rounds, of which the estimate counts {ledger.rounds}")
+    wishes = Wishes.of(params.get("update"), params.get("query"))
+    choose_rules(None, *wishes, fit_intercept=False, d=setting.d)  # refuses what is no rule
     runs = []
     for m, described in enumerate(machines):
         machine = _machine(setting, described, reader.within(f"run.{m}."))
-        wishes = Wishes.of(params.get("update"), params.get("query"))
         run = Run(machine, Labels() if several else labels, wishes, ledger)
         run.rounds, run.n_asked, run.arrived = rounds, n_asked, flag(arrived, "arrived")
         runs.append(run)
@@ -148,9 +162,7 @@ def _setting(
 ) -> tuple[Setting, Ledger | None]:
     """Return what all machines have in common, and the ledger if one was kept."""
     rules = Rules(*(from_plain(rule) for rule in description["rules"]))
-    for rule, role in zip(rules, (Scaling, UpdateRule, QueryRule), strict=True):
-        if not isinstance(rule, role):
-            raise DamagedFile(f"{rule!r:.60} is no {role.__name__}")
+    choose_rules(*rules, fit_intercept=False, d=1)  # refuses those that do not go together
     rules, ledger = with_ledger(rules, *(params.get(name) for name in ESTIMATED))
     entries = reader.within(LEDGER)
     if not entries.tensors:
@@ -162,10 +174,10 @@ def _setting(
     d, dtype, seed, n_classes = description["setting"]
     if dtype not in ("float32", "float64"):
         raise DamagedFile(f"rows are of {dtype!r:.30}")
-    most = max(MOST_WIDTH, sum(array.size for array in reader.tensors.values()))
-    whole(d, "features", 1, most)
+    whole(d, "features", 1, max(MOST_WIDTH, reader.n_numbers))
     whole(seed, "seed", 0, 2**63 - 1)
-    whole(n_classes, "classes", 2, max(2, len(labels.classes)))
+    expected = TWO_CLASSES if description["several_labels"] else max(2, len(labels.classes))
+    whole(n_classes, "classes", expected, expected)
     return Setting(rules, d, np.dtype(dtype), seed, n_classes), ledger
 
 
@@ -184,12 +196,22 @@ def _machine(setting: Setting, described: dict[str, Any], reader: Reader) -> Mac
         counts = issubclass(kind, int | np.integer)
         if counts and not (0 <= number <= most and number == int(number)):
             raise DamagedFile(f"{name} is {number}")
-    for node in nodes(machine.states.now):
-        if isinstance(node, tuple) and (said := flaw(node)):
-            raise DamagedFile(f"{type(node).__name__}: {said}")
+    for begun, node in zip(nodes(machine.states.tree), nodes(machine.states.now), strict=True):
+        if isinstance(node, tuple):
+            _check_state(begun, node)
     reader.check_all_taken()
     machine.settle()
     return machine
+
+
+def _check_state(begun: State, now: State) -> None:
+    """Refuse a state that does not go on from how its rule begins."""
+    for name in constants(now):
+        was, found = getattr(begun, name), getattr(now, name)
+        if not isinstance(was, tuple | np.ndarray) and found != was:
+            raise DamagedFile(f"{type(now).__name__}: {name} is {found}, not {was}")
+    if said := flaw(now):
+        raise DamagedFile(f"{type(now).__name__}: {said}")
 
 
 def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:

@@ -229,10 +229,11 @@ class Evidence:
     def from_state(cls, state: State) -> Self:
         """Go on exactly where `state` was taken."""
         evidence = cls(float(state["explore"]))
-        evidence.rounds, evidence._outside, evidence._labels_outside = (
-            int(n) for n in state["rounds"]
-        )
+        rounds, outside, labels = (int(n) for n in state["rounds"])
         evidence._sums = Sums(*(np.array(state[name], float) for name in Sums._fields))
+        if not (0 <= max(outside, labels) <= rounds and evidence._sums.possible):
+            raise ValueError(f"{outside} of {rounds} rounds outside, or sums that cannot be")
+        evidence.rounds, evidence._outside, evidence._labels_outside = rounds, outside, labels
         return evidence
 
     def take(self, odds: Vector, outcomes: NDArray[np.int64]) -> None:

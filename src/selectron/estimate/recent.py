@@ -221,6 +221,9 @@ class Recent:
         fields = {name.removeprefix("pieces_"): v for name, v in state.items() if "_" in name}
         recent = cls(window or None, float(fields["explore"][0]))
         recent.rounds, recent._outside = rounds, outside
+        starts = state["starts"][:, 0]
+        if not ((starts[1:] > starts[:-1]).all() and starts[-1] <= rounds and outside <= rounds):
+            raise ValueError(f"windows start at {starts.tolist()} of {rounds} rounds")
         recent._pieces = [
             Piece(
                 int(start), int(before), Evidence.from_state({n: v[k] for n, v in fields.items()})

@@ -41,6 +41,12 @@ class Sums(NamedTuple):
         for sums, terms in zip(self, terms_of(odds, explore), strict=True):
             np.add.at(sums, outcomes, terms)
 
+    @property
+    def possible(self) -> bool:
+        """Whether every sum has the sign of its terms."""
+        signs = 1.0, 1.0, 1.0, -1.0, 1.0
+        return all((sign * field >= 0.0).all() for sign, field in zip(signs, self, strict=True))
+
     def of(self, outcomes: Sequence[int]) -> "Sums":
         """Return the sums over these outcomes."""
         return Sums(*(field[list(outcomes)].sum(axis=0) for field in self))

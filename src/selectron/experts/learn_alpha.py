@@ -130,7 +130,12 @@ class LearnAlpha(Mixture):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        experts = cls(field_length(state, "calm"), alphas=field(state, "alphas"))
+        n, alphas = field_length(state, "calm"), field(state, "alphas")
+        if np.size(field(state, "calm")) + np.size(field(state, "stiff")) != n * np.size(alphas):
+            raise ValueError(
+                "'calm' and 'stiff' of the state have not one weight an expert and rate"
+            )
+        experts = cls(n, alphas=alphas)
         experts._rate = rate_from_state(state)
         for name in _STATE:
             restore(getattr(experts._rows, name), state, name, _LEAST.get(name, 0.0))

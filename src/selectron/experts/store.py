@@ -9,7 +9,8 @@ from selectron.experts.learn_alpha import LearnAlpha
 from selectron.experts.markov_share import MarkovShare
 from selectron.experts.mixture import Mixture
 from selectron.experts.static import StaticExpert
-from selectron.files import DamagedFile, Format, Tensors, read_file, write_file
+from selectron.files import DamagedFile as DamagedFile
+from selectron.files import Format, Tensors, read_file, refusing, write_file
 
 FORMAT = Format(
     "selectron experts", 2, "kind", file="a file of experts", owner="selectron's experts"
@@ -45,10 +46,8 @@ def save_experts(experts: Mixture, path: str | Path) -> None:
 def load_experts(path: str | Path) -> Mixture:
     """Read a mixture that goes on exactly where it was saved."""
     tensors, kind = read_file(Path(path), FORMAT)
-    try:
+    with refusing(Path(path)):
         return made_mixture(kind, tensors)
-    except ValueError as error:
-        raise DamagedFile(f"{path} is damaged: {error}") from None
 
 
 def made_mixture(kind: str, state: Tensors) -> Mixture:

@@ -29,10 +29,14 @@ from selectron.protocol import (
     ManyForecast,
     State,
     already_exact,
+    constants,
+    flaw,
     glance,
     learn,
+    out_of_range,
     predict,
 )
+from selectron.spec import NOT_NEGATIVE
 from selectron.updates.covariance import look, score
 from selectron.updates.first_order import lead, rival_of
 
@@ -250,3 +254,13 @@ def mix(left: Vector, right: Vector, share: float) -> None:
         was = left[k]
         left[k] = kept * was + share * right[k]
         right[k] = kept * right[k] + share * was
+
+
+@constants.of(TwoClasses, ManyClasses)
+def septron_constants(update: State) -> tuple[str, ...]:
+    return "eta", "r"
+
+
+@flaw.of(TwoClasses)
+def two_classes_flaw(update: TwoClasses) -> str:
+    return out_of_range(update, norm=NOT_NEGATIVE)

@@ -14,6 +14,7 @@ import numpy as np
 from selectron.arrays import Array, Codes, Matrix, Table, Vector
 from selectron.compiler.states import States, pack
 from selectron.compiler.verbs import digest, kernel
+from selectron.files import DamagedFile, fields, flag, whole
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
 from selectron.kernels.budgets import Exit, Unlimited
 from selectron.kernels.choice import KINDS, Kernel, KernelChoice
@@ -44,9 +45,11 @@ from selectron.loop import Kernel as Loop
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Csr, Rows, no_rows, outside, part, shape
 from selectron.protocol import State
+from selectron.scalings import Raw
 from selectron.spec import Rules
 
 LARGEST_BLOCK = MOST_RECENT
+MOST_DEGREE = 1 << 16  # of a file: each is a multiplication a round
 USUAL_BLOCK = 384  # whole tiles of rows, and 5 % faster than 512: its values leave the cache later
 MOST_VALUES = 1 << 22  # kernel values a block: 32 MB
 GIVEN_BLOCK = 64  # rows a call of the user's function
@@ -150,20 +153,27 @@ class KernelMachine:
         return {}
 
     @classmethod
-    def described(cls, setting: Any, described: dict[str, Any]) -> "KernelMachine":
-        """Make a machine with room for the arrays of a file."""
+    def described(cls, setting: Any, described: dict[str, Any], n_numbers: int) -> "KernelMachine":
+        """Make a machine with room for the arrays of a file, which has so many numbers."""
+        fields(described, "the machine", ("machine", "choice", "function", "sparse", "room"))
         rules, d, dtype, seed, n_classes = setting
+        if not isinstance(rules.scaling, Raw):
+            raise DamagedFile(f"{rules.scaling!r:.40} beside a kernel")
         numbers = dict(described["function"])
         kind = KINDS[numbers.pop("name")]
+        whole(numbers.get("degree", 1), "degree", 1, MOST_DEGREE)
+        capacity, nonzeros = described["room"]
+        whole(capacity, "slots", 0, n_numbers)
+        whole(nonzeros, "nonzeros", 0, n_numbers // max(1, capacity))
         machine = cls(
             rules,
-            no_rows(d, dtype, sparse=described["sparse"]),
+            no_rows(d, dtype, sparse=flag(described["sparse"], "sparse")),
             seed,
             KernelChoice(**described["choice"]),
             n_classes=n_classes,
             function=kind(**numbers),
         )
-        machine.provide(*described["room"])
+        machine.provide(capacity, nonzeros)
         return machine
 
     def arrays(self) -> list[Array]:

@@ -16,7 +16,8 @@ from selectron.kernels.choice import Given, similarities
 from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
 from selectron.numeric.rows import Csr, Rows, SparseRow, square_norm
 from selectron.numeric.sums import gather_dot
-from selectron.protocol import State
+from selectron.protocol import State, flaw, out_of_range
+from selectron.spec import NOT_NEGATIVE, Range
 
 MOST_RECENT = 512
 NOT_MULTIPLIED = (-1, 0)
@@ -254,3 +255,21 @@ def support_rows(support: Support) -> Table:
     starts = np.concatenate([[0], np.cumsum(lengths)])
     parts = support.values[:m][filled], support.columns[:m][filled].view(np.int32), starts
     return csr_matrix(parts, (m, len(support.spread)))
+
+
+@flaw.of(DensePanels)
+def panels_flaw(support: DensePanels) -> str:
+    return out_of_range(support, n_support=Range(0, capacity_of(support)), squares=NOT_NEGATIVE)
+
+
+@flaw.of(SparseSlots)
+def slots_flaw(support: SparseSlots) -> str:
+    """A slot says how many of its columns count; each is a column of the rows to come."""
+    capacity, width = support.values.shape
+    return out_of_range(
+        support,
+        n_support=Range(0, capacity),
+        lengths=Range(0, width),
+        columns=Range(0, len(support.spread) - 1),
+        squares=NOT_NEGATIVE,
+    )

@@ -6,9 +6,19 @@ from typing import ClassVar, NamedTuple, TypeVar
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import AnyForecast, advance, ask_probability, expire, mark_overdue, observe
+from selectron.protocol import (
+    AnyForecast,
+    advance,
+    ask_probability,
+    constants,
+    expire,
+    flaw,
+    mark_overdue,
+    observe,
+    out_of_range,
+)
 from selectron.queries.threshold import certainty, odds_with_tail
-from selectron.spec import QueryRule, Range
+from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
 FLOOR_SHARE, MOST_FLOOR = 0.15, 0.02
@@ -167,3 +177,13 @@ def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> A
         n_negative=query.n_negative + (y < 0.0),
         n_positive=query.n_positive + (y > 0.0),
     )
+
+
+@constants.of(AutoState)
+def auto_constants(query: AutoState) -> tuple[str, ...]:
+    return "hard", "explore"
+
+
+@flaw.of(AutoState)
+def auto_flaw(query: AutoState) -> str:
+    return out_of_range(query, threshold=NOT_NEGATIVE, asked_share=SHARE)

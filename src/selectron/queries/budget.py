@@ -14,15 +14,18 @@ from selectron.protocol import (
     QueryState,
     advance,
     ask_probability,
+    constants,
     count_class,
     expire,
+    flaw,
     mark_overdue,
     observe,
+    out_of_range,
     preview,
 )
 from selectron.queries.auto import Auto
 from selectron.queries.threshold import certainty
-from selectron.spec import QueryRule
+from selectron.spec import NOT_NEGATIVE, QueryRule
 
 AHEAD, AHEAD_LABELS = 0.1, 10.0  # how far questions may run ahead: share of the total, and least
 MOST_BEHIND = 1.5  # labels: once a rate is so far behind, the next row is asked in any case
@@ -215,3 +218,13 @@ def close_unpaid(query: QueryState, n: int) -> QueryState:
 @expire.of(BudgetState)
 def budget_expire(query: BudgetState, n: int) -> BudgetState:
     return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)
+
+
+@constants.of(BudgetState)
+def budget_constants(query: BudgetState) -> tuple[str, ...]:
+    return "total", "horizon", "rate"
+
+
+@flaw.of(BudgetState)
+def budget_flaw(query: BudgetState) -> str:
+    return out_of_range(query, threshold=NOT_NEGATIVE)

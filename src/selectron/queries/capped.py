@@ -13,10 +13,13 @@ from selectron.protocol import (
     AnyForecast,
     advance,
     ask_probability,
+    constants,
     count_class,
     expire,
+    flaw,
     mark_overdue,
     observe,
+    out_of_range,
     preview,
     scarcer,
 )
@@ -32,7 +35,7 @@ from selectron.queries.coverage import (
     with_row,
 )
 from selectron.queries.threshold import certainty, odds_with_tail
-from selectron.spec import QueryRule, Range
+from selectron.spec import NOT_NEGATIVE, QueryRule, Range
 
 ONE_CLASS_LABELS = 20
 COVERED_LABELS = 400  # after which coverage has nothing to add
@@ -283,3 +286,20 @@ def capped_observe(query: CappedState, x: Row, forecast: AnyForecast, y: float) 
 
 expire.of(CappedState)(forget_questions)
 mark_overdue.of(CappedState)(count_overdue)
+
+
+@constants.of(CappedState)
+def capped_constants(query: CappedState) -> tuple[str, ...]:
+    return ("explore",)
+
+
+@flaw.of(CappedState)
+def capped_flaw(query: CappedState) -> str:
+    return out_of_range(query, counts=NOT_NEGATIVE)
+
+
+@flaw.of(Thresholds)
+def thresholds_flaw(now: Thresholds) -> str:
+    if (now.balanced > 0.0) != (now.tracked > 0.0):
+        return "one of two thresholds is set"
+    return out_of_range(now, balanced=NOT_NEGATIVE, tracked=NOT_NEGATIVE)

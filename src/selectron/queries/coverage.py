@@ -9,6 +9,8 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, logarithm
 from selectron.numeric.rows import WIDEST_KEPT, Row, write_out, writes_out
 from selectron.numeric.sums import lane_dot
+from selectron.protocol import flaw, out_of_range
+from selectron.spec import NOT_NEGATIVE, Range
 
 KEPT = 256  # rows: the first ones stand for the stream, unless they are too wide to keep
 FIRST_QUESTIONS, FIRST_SHARE, TRACK = 15, 0.1, 0.2
@@ -102,3 +104,10 @@ def after_decision(coverage: Coverage, asked: bool, first: bool) -> Coverage:
         if coverage.kept:
             coverage.asked[coverage.n_rows - 1] = 1.0
     return coverage._replace(kept=False, gain=NONE_AT_HAND, usual=usual, limit=limit)
+
+
+@flaw.of(Coverage)
+def coverage_flaw(coverage: Coverage) -> str:
+    """The rows that count are among those kept; the latest of them may be the one at hand."""
+    n_rows = Range(int(coverage.kept), len(coverage.products))
+    return out_of_range(coverage, n_rows=n_rows, usual=NOT_NEGATIVE, limit=NOT_NEGATIVE)

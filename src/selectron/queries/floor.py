@@ -9,6 +9,7 @@ from selectron.protocol import (
     QueryState,
     advance,
     ask_probability,
+    constants,
     expire,
     observe,
 )
@@ -87,3 +88,8 @@ def with_floor(query: Any, explore: float) -> Any:
     if "explore" in query.knobs():
         return replace(query, explore=max(explore, query.explore))
     return Floor(query, explore)
+
+
+@constants.of(FloorState)
+def floor_constants(query: FloorState) -> tuple[str, ...]:
+    return ("explore",)

@@ -6,8 +6,17 @@ from numbers import Real
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row
-from selectron.protocol import AnyForecast, advance, ask_probability, observe, unmoved_by_choice
-from selectron.spec import POSITIVE, QueryRule, Range
+from selectron.protocol import (
+    AnyForecast,
+    advance,
+    ask_probability,
+    constants,
+    flaw,
+    observe,
+    out_of_range,
+    unmoved_by_choice,
+)
+from selectron.spec import NOT_NEGATIVE, POSITIVE, QueryRule, Range
 
 WIDEST = "1/sqrt(d)"
 
@@ -77,3 +86,13 @@ def halving_observe(query: HalvingState, x: Row, forecast: AnyForecast, y: float
     if query.streak + 1 < query.patience:
         return HalvingState(query.threshold, query.patience, query.streak + 1)
     return HalvingState(query.threshold / 2.0, query.patience, 0)
+
+
+@constants.of(HalvingState)
+def halving_constants(query: HalvingState) -> tuple[str, ...]:
+    return ("patience",)
+
+
+@flaw.of(HalvingState)
+def halving_flaw(query: HalvingState) -> str:
+    return out_of_range(query, threshold=NOT_NEGATIVE)

@@ -11,12 +11,16 @@ from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import (
     AnyForecast,
     advance,
+    all_constant,
     ask_probability,
+    constants,
+    flaw,
     observe,
+    out_of_range,
     unmoved_by_choice,
     unmoved_by_label,
 )
-from selectron.spec import FRACTION, POSITIVE, QueryRule
+from selectron.spec import FRACTION, NOT_NEGATIVE, POSITIVE, QueryRule
 
 
 @dataclass(frozen=True)
@@ -202,3 +206,16 @@ def adaptive_observe(
 FIXED = UniformState, MarginState, SecondOrderMarginState  # nothing in these states changes
 advance.of(*FIXED, AdaptiveMarginState)(unmoved_by_choice)
 observe.of(*FIXED)(unmoved_by_label)
+
+
+constants.of(*FIXED)(all_constant)
+
+
+@constants.of(AdaptiveMarginState)
+def adaptive_constants(query: AdaptiveMarginState) -> tuple[str, ...]:
+    return ("beta",)
+
+
+@flaw.of(AdaptiveMarginState)
+def adaptive_flaw(query: AdaptiveMarginState) -> str:
+    return out_of_range(query, square_norm=NOT_NEGATIVE)

@@ -14,7 +14,9 @@ from selectron.protocol import (
     UpdateState,
     absorb,
     end_warm_up,
+    flaw,
     has_statistics,
+    out_of_range,
     present,
     preview,
     ready,
@@ -152,3 +154,8 @@ has_statistics.of(AutomaticState)(keeps_statistics)
 @ready.of(AutomaticState)
 def automatic_ready(scaling: AutomaticState) -> bool:
     return max(scaling.centred.n_rows, scaling.winsorised.n_rows) > scaling.winsorised.warmup
+
+
+@flaw.of(AutomaticState)
+def automatic_flaw(scaling: AutomaticState) -> str:
+    return out_of_range(scaling, kind=Range(UNDECIDED, TABLE))

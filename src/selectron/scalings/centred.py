@@ -11,7 +11,7 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import ScalingState, absorb, has_statistics, present, ready
+from selectron.protocol import ScalingState, absorb, constants, has_statistics, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
 
@@ -118,3 +118,8 @@ def keeps_statistics(scaling: ScalingState) -> bool:
 def past_warm_up(scaling: ScalingState) -> bool:
     """Tell whether more rows came than the warm-up takes."""
     return bool(scaling.n_rows > scaling.warmup)
+
+
+@constants.of(CentredState)
+def centred_constants(scaling: CentredState) -> tuple[str, ...]:
+    return "bias", "warmup"

@@ -8,7 +8,15 @@ import numpy as np
 from selectron.arrays import DType, Indices, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import DenseRow, Row, SparseRow
-from selectron.protocol import Presented, ScalingState, absorb, has_statistics, present, ready
+from selectron.protocol import (
+    Presented,
+    ScalingState,
+    absorb,
+    constants,
+    has_statistics,
+    present,
+    ready,
+)
 from selectron.spec import Scaling
 
 
@@ -103,3 +111,8 @@ def no_statistics(scaling: ScalingState) -> bool:
 @ready.of(RawState, InterceptState)
 def always_ready(scaling: ScalingState) -> bool:
     return True
+
+
+@constants.of(RawState, InterceptState)
+def plain_constants(scaling: ScalingState) -> tuple[str, ...]:
+    return ("d",) if isinstance(scaling, InterceptState) else ("ready",)

@@ -6,8 +6,17 @@ from typing import ClassVar, NamedTuple
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_label
-from selectron.spec import FRACTION, POSITIVE, QueryRule
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    constants,
+    flaw,
+    observe,
+    out_of_range,
+    unmoved_by_label,
+)
+from selectron.spec import FRACTION, POSITIVE, QueryRule, Range
 
 LEAST_WIDTH, MOST_WIDTH = 1e-6, 1e6  # the width comes back from either in some thousand rounds
 
@@ -74,3 +83,13 @@ def by_margin_advance(query: ByMarginState, forecast: Forecast, asked: bool) -> 
 
 
 observe.of(ByMarginState)(unmoved_by_label)
+
+
+@constants.of(ByMarginState)
+def by_margin_constants(query: ByMarginState) -> tuple[str, ...]:
+    return "up", "down", "floor"
+
+
+@flaw.of(ByMarginState)
+def by_margin_flaw(query: ByMarginState) -> str:
+    return out_of_range(query, width=Range(LEAST_WIDTH, MOST_WIDTH))

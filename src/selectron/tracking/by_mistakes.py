@@ -5,8 +5,17 @@ from typing import ClassVar, NamedTuple
 
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, advance, ask_probability, observe, unmoved_by_choice
-from selectron.spec import FRACTION, POSITIVE, QueryRule
+from selectron.protocol import (
+    Forecast,
+    advance,
+    ask_probability,
+    constants,
+    flaw,
+    observe,
+    out_of_range,
+    unmoved_by_choice,
+)
+from selectron.spec import FRACTION, POSITIVE, QueryRule, Range
 from selectron.tracking.by_margin import MOST_WIDTH, odds_within
 
 
@@ -72,3 +81,13 @@ def by_mistakes_observe(
 
 
 advance.of(ByMistakesState)(unmoved_by_choice)
+
+
+@constants.of(ByMistakesState)
+def by_mistakes_constants(query: ByMistakesState) -> tuple[str, ...]:
+    return "up", "down", "floor", "least"
+
+
+@flaw.of(ByMistakesState)
+def by_mistakes_flaw(query: ByMistakesState) -> str:
+    return out_of_range(query, width=Range(0.0, MOST_WIDTH, low_open=True))

@@ -11,7 +11,7 @@ from selectron.classifier.rows import TAME
 from selectron.compiler.states import States, nodes
 from selectron.experts import Mixture
 from selectron.experts.store import made_mixture
-from selectron.files import Reader, Tensors
+from selectron.files import DamagedFile, Reader, Tensors, fields
 from selectron.loop import (
     DONE,
     UPDATED,
@@ -25,6 +25,7 @@ from selectron.loop import (
     run_pass,
 )
 from selectron.numeric.rows import Rows, as_dense, n_bytes, part, sealed, shape
+from selectron.scalings import Raw
 from selectron.spec import Rules, UpdateRule
 from selectron.tracking.adapters import FrozenLearner, Member
 from selectron.tracking.members import (
@@ -37,6 +38,7 @@ from selectron.tracking.members import (
     vote,
 )
 
+MOST_MEMBERS = 1 << 8  # of a file: each is a state within the one before it
 SHORT = 1024  # rows a call where it will stop at the next label
 
 
@@ -193,7 +195,13 @@ def _copied(array: Array) -> Array:
 
 
 def _from_file(setting: Setting, described: dict[str, Any], reader: Reader) -> MembersMachine:
+    fields(described, "the machine", ("machine", "mixture"))
     mixture = made_mixture(described["mixture"], reader.within("mixture.").tensors)
+    scaling, update, _ = setting.rules
+    if not (isinstance(update, Committee) and update.all_rules and isinstance(scaling, Raw)):
+        raise DamagedFile(f"{update!r:.60} is no committee of rules on rows as they are")
+    if setting.n_classes != 2 or not mixture.n == len(update.learners) <= MOST_MEMBERS:
+        raise DamagedFile(f"{mixture.n} weights for {len(update.learners)} learners")
     return MembersMachine(setting.rules, mixture, *setting[1:4])
 
 

@@ -24,15 +24,19 @@ from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
     State,
+    all_constant,
     already_exact,
+    constants,
+    flaw,
     glance,
     learn,
+    out_of_range,
     predict,
     set_odds,
     write_details,
 )
 from selectron.queries import Always
-from selectron.spec import QueryRule, UpdateRule
+from selectron.spec import FRACTION, QueryRule, UpdateRule
 from selectron.tracking.forgetting_ridge import ForgettingRidge
 from selectron.updates import HalfStep, Perceptron
 
@@ -273,3 +277,11 @@ def reweigh_inside(mixture: WeighedInside, losses: Matrix, weights: Vector) -> N
     mix_alpha_rows(mixture.rows, mixture.room)
     for k in range(len(weights)):
         weights[k] = mixture.room.row.weights[k]
+
+
+constants.of(Rate, WeighedOutside)(all_constant)
+
+
+@flaw.of(MembersState)
+def members_flaw(update: MembersState) -> str:
+    return out_of_range(update, odds=FRACTION)

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 from numpy.typing import DTypeLike
 
-from selectron.protocol import Forecast
+from selectron.protocol import Forecast, all_constant, constants
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import Belief, Lesson, belief, lesson_of
 
@@ -43,3 +43,6 @@ def arow_lesson(rule: ArowRule, y: float, forecast: Forecast) -> Lesson:
     loss = 1.0 - y * forecast.margin
     share = 1.0 / (forecast.variance + rule.r)
     return Lesson(not loss <= 0.0, rule, y * loss * share, share)
+
+
+constants.of(ArowRule)(all_constant)

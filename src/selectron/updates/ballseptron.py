@@ -13,10 +13,15 @@ from selectron.numeric.sums import lane_dot
 from selectron.protocol import (
     Forecast,
     ManyForecast,
+    State,
+    all_constant,
     already_exact,
+    constants,
+    flaw,
     glance,
     hypothesis,
     learn,
+    out_of_range,
     predict,
 )
 from selectron.spec import NOT_NEGATIVE, UpdateRule
@@ -168,3 +173,18 @@ def many_ballseptron_learn(
         n_updates=update.n_updates + 1,
         n_margin_errors=margin_errors,
     )
+
+
+constants.of(BallseptronRule)(all_constant)
+
+
+@constants.of(BallseptronState)
+def ballseptron_constants(update: BallseptronState) -> tuple[str, ...]:
+    return ("r",)
+
+
+@flaw.of(BallseptronState, ManyBallseptronState)
+def ballseptron_flaw(update: State) -> str:
+    if isinstance(update, BallseptronState) and abs(update.scale) < SMALLEST_SCALE:
+        return f"scale is {update.scale}"
+    return out_of_range(update, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)

@@ -19,13 +19,15 @@ from selectron.protocol import (
     Forecast,
     ManyForecast,
     State,
+    flaw,
     follow_scaling,
     glance,
     hypothesis,
     learn,
+    out_of_range,
     predict,
 )
-from selectron.spec import Range, UpdateRule
+from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.updates.covariance import (
     ClassBelief,
     class_belief,
@@ -194,3 +196,13 @@ def two_prototypes_hypothesis(update: TwoPrototypes) -> Vector:
     prototypes = hypothesis(update.classes)
     between: Vector = prototypes[1] - prototypes[0]
     return between
+
+
+@flaw.of(KnownClasses)
+def counts_flaw(rule: KnownClasses) -> str:
+    return out_of_range(rule, counts=NOT_NEGATIVE)
+
+
+@flaw.of(TwoPrototypes)
+def two_prototypes_flaw(update: TwoPrototypes) -> str:
+    return out_of_range(update, norm=NOT_NEGATIVE)

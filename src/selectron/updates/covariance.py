@@ -20,13 +20,16 @@ from selectron.protocol import (
     Forecast,
     ManyForecast,
     State,
+    flaw,
     follow_scaling,
     glance,
     hypothesis,
     learn,
+    out_of_range,
     predict,
     warm_up,
 )
+from selectron.spec import NOT_NEGATIVE
 from selectron.updates.first_order import Lead, lead, rival_of
 
 # A glance takes the largest variance there can be, |x|²/a; rounding must not undercut it.
@@ -172,7 +175,9 @@ def fresh_covariance(d: int, a: float, n: int) -> Covariance:
             f"a second-order rule keeps a {d} x {d} matrix ({8 * d * d / 2**30:.0f} GiB); above "
             f"{LARGEST_WIDTH} features use a first-order rule such as HalfStep() or Perceptron()"
         )
-    return Covariance(np.zeros((n, d)), np.eye(d) / a, np.zeros(d), np.zeros(d, np.int64))
+    A_inv = np.zeros((d, d))  # takes no memory where nobody writes: a file may claim any d
+    np.fill_diagonal(A_inv, 1.0 / a)
+    return Covariance(np.zeros((n, d)), A_inv, np.zeros(d), np.zeros(d, np.int64))
 
 
 def belief(rule: State, d: int, a: float) -> Belief:
@@ -321,3 +326,8 @@ def learn_class(update: ClassBelief, x: Row, y: float, forecast: ManyForecast) -
 def class_belief_hypothesis(update: ClassBelief) -> Matrix:
     weights: Matrix = update.store.weights
     return weights
+
+
+@flaw.of(Belief, ClassBelief)
+def belief_flaw(update: State) -> str:
+    return out_of_range(update, norm=NOT_NEGATIVE)

@@ -24,12 +24,14 @@ from selectron.protocol import (
     ManyForecast,
     State,
     already_exact,
+    flaw,
     glance,
     hypothesis,
     learn,
+    out_of_range,
     predict,
 )
-from selectron.spec import UpdateRule
+from selectron.spec import NOT_NEGATIVE, UpdateRule
 
 
 class Separator(NamedTuple):
@@ -209,3 +211,8 @@ def weights_of_two(update: Separator) -> Vector:
 @hypothesis.of(Prototypes)
 def prototypes_of_many(update: Prototypes) -> Matrix:
     return update.prototypes
+
+
+@flaw.of(Separator, Prototypes)
+def length_flaw(update: State) -> str:
+    return out_of_range(update, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)

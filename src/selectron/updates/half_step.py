@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, add_scaled, square_norm
-from selectron.protocol import State
+from selectron.protocol import State, all_constant, constants
 from selectron.spec import FRACTION
 from selectron.updates.first_order import (
     FirstOrder,
@@ -79,3 +79,6 @@ def move_to_targets(rule: HalfStepRule, update: Prototypes, x: Row, label: int, 
             add_scaled(x, along, update.prototypes[k])
             moved = along
     return Step(moved, square)
+
+
+constants.of(HalfStepRule)(all_constant)

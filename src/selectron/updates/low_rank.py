@@ -21,7 +21,8 @@ from selectron.numeric.rows import (
 )
 from selectron.numeric.sums import gather_dot, lane_dot
 from selectron.numeric.symmetric import image
-from selectron.protocol import State
+from selectron.protocol import State, flaw, out_of_range
+from selectron.spec import Range
 from selectron.updates.covariance import (
     begin_step,
     end_step,
@@ -160,3 +161,8 @@ def low_rank_end(store: LowRank, z: Row, share: float) -> LowRank:
             store.directions[i, newest] = narrowing * store.image[i]
     refresh_total(z, store, newest)
     return store._replace(n_directions=store.n_directions + (newest >= 0))
+
+
+@flaw.of(LowRank)
+def low_rank_flaw(store: LowRank) -> str:
+    return out_of_range(store, n_directions=Range(0, len(store.shadow)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State
+from selectron.protocol import State, all_constant, constants
 from selectron.spec import POSITIVE
 from selectron.updates.first_order import (
     FirstOrder,
@@ -63,3 +63,6 @@ def passive_aggressive_step(
     size_with_slack = size + 0.5 / rule.C
     along = y * (loss / size_with_slack if rule.squared else min(rule.C, loss / size))
     return grown(before, along, margin, size)
+
+
+constants.of(PassiveAggressiveRule)(all_constant)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State
+from selectron.protocol import State, all_constant, constants
 from selectron.spec import POSITIVE
 from selectron.updates.first_order import (
     FirstOrder,
@@ -50,3 +50,6 @@ def perceptron_step(
     if y * margin > 0.0:
         return Step(0.0, 0.0)
     return grown(before, rule.eta * y, margin, copies * square_norm(x))
+
+
+constants.of(PerceptronRule)(all_constant)

@@ -10,8 +10,18 @@ from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, logarithm, sqrt
 from selectron.numeric.rows import Row, dot, entry_index
-from selectron.protocol import Forecast, already_exact, glance, hypothesis, learn, predict
-from selectron.spec import Range, UpdateRule
+from selectron.protocol import (
+    Forecast,
+    already_exact,
+    constants,
+    flaw,
+    glance,
+    hypothesis,
+    learn,
+    out_of_range,
+    predict,
+)
+from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 
 
 @dataclass(frozen=True)
@@ -103,3 +113,13 @@ def pnorm_hypothesis(update: PNormState) -> Vector:
     if update.p == 2.0 or update.total == 0.0:
         return update.powers
     return update.powers * power(update.total, (2.0 - update.p) / update.p)
+
+
+@constants.of(PNormState)
+def pnorm_constants(update: PNormState) -> tuple[str, ...]:
+    return ("p",)
+
+
+@flaw.of(PNormState)
+def pnorm_flaw(update: PNormState) -> str:
+    return out_of_range(update, total=NOT_NEGATIVE)

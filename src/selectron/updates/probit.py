@@ -9,8 +9,8 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, normal_density, normal_distribution, sqrt
 from selectron.numeric.rows import Row, add_scaled, square_norm
 from selectron.numeric.symmetric import downdate, quadratic_form
-from selectron.protocol import Forecast, State
-from selectron.spec import Range, UpdateRule
+from selectron.protocol import Forecast, State, flaw, out_of_range
+from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
     Belief,
@@ -154,3 +154,13 @@ def widened(prior: Prior, square_length: float, variance: float) -> Prior:
     # The largest eigenvalue of Σ z zᵀ is at most the length of the matrix of all products z.z'.
     most = 1.0 + ROW_WEIGHT * sqrt(squares + 2.0 * max(overlap, 0.0))
     return Prior(prior.n_rows + 1, squares, overlap, most)
+
+
+@flaw.of(Noise)
+def noise_flaw(noise: Noise) -> str:
+    return out_of_range(noise, blur=POSITIVE, flips=NOT_NEGATIVE)
+
+
+@flaw.of(Prior)
+def prior_flaw(prior: Prior) -> str:
+    return out_of_range(prior, squares=NOT_NEGATIVE, most=POSITIVE)

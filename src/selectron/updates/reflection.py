@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State
+from selectron.protocol import State, all_constant, constants
 from selectron.spec import Range
 from selectron.updates.first_order import (
     FirstOrder,
@@ -70,3 +70,6 @@ def reflection_step(
         return Step(0.0, 0.0)
     removed = alpha * (2.0 - alpha) * margin * margin / copies
     return Step(-alpha * margin / copies / length, before.square_length - removed)
+
+
+constants.of(ReflectionRule)(all_constant)

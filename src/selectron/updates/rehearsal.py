@@ -10,8 +10,17 @@ from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.rows import DenseRow, Row, add_scaled
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import ManyForecast, glance, hypothesis, learn, predict
-from selectron.spec import Range, UpdateRule
+from selectron.protocol import (
+    ManyForecast,
+    constants,
+    flaw,
+    glance,
+    hypothesis,
+    learn,
+    out_of_range,
+    predict,
+)
+from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.updates.class_ridge import KnownClasses, TwoPrototypes, weight_of
 from selectron.updates.covariance import (
     Covariance,
@@ -154,3 +163,23 @@ def revisit(memory: Memory, place: int, weights: Matrix, counts: Vector, scores:
                 add_scaled(DenseRow(row), -change, weights[k])
     if gained != 0.0:
         add_scaled(DenseRow(row), gained, weights[label])
+
+
+@constants.of(RehearsalState)
+def rehearsal_constants(update: RehearsalState) -> tuple[str, ...]:
+    return ("visits",)
+
+
+@flaw.of(Memory)
+def memory_flaw(memory: Memory) -> str:
+    """A row that is gone over again names a class and a place in the memory."""
+    size, n_classes = memory.duals.shape
+    return out_of_range(memory, classes=Range(0, n_classes - 1), turn=Range(0, size - 1))
+
+
+@flaw.of(RehearsalState)
+def rehearsal_flaw(update: RehearsalState) -> str:
+    memory = update.memory
+    if (update.rule.counts[memory.classes[: memory.n_written]] <= 0.0).any():
+        return "a row is kept of a class without labels"
+    return out_of_range(update, norm=NOT_NEGATIVE)

@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, State, relabel
+from selectron.protocol import Forecast, State, all_constant, constants, relabel
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
@@ -95,3 +95,6 @@ def relabel_ridge(update: State, x: Row, before: float, after: float) -> State:
             step = float(k == after) - float(k == before)
         move(update.store, k, step, 0.0)
     return update._replace(norm=length_of(update.store))
+
+
+constants.of(RidgeRule)(all_constant)

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
-from selectron.protocol import Forecast
+from selectron.protocol import Forecast, all_constant, constants
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import (
     Belief,
@@ -83,3 +83,6 @@ def weigh_mistakes(rule: SecondOrderRule, label: int, rival: int, scores: Vector
 def for_and_against(rule: SecondOrderRule, k: int, label: int, rival: int, score: float) -> float:
     """Let v of the label grow by x and that of the rival fall by x; A grows by x xᵀ for all."""
     return 1.0 if k == label else -1.0 if k == rival else 0.0
+
+
+constants.of(SecondOrderRule)(all_constant)
