@@ -1,4 +1,4 @@
-"""The doors of a learner on a stream, and `SelectiveClassifier`.
+"""The methods of a learner on a stream, and `SelectiveClassifier`.
 
 A `StreamClassifier` has the methods that scikit-learn and River expect, and holds at most one
 `Run`, which has everything that was learnt. The classes that users make, `SelectiveClassifier` here
@@ -52,7 +52,7 @@ from selectron.spec import QueryRule, Rules, Scaling, Spec, UpdateRule, rule_fro
 AnyRun = Run | MultilabelRun
 
 BEGINNING = RLock()  # held by whoever begins a run: before that there is no lock of its own
-# Bound to compiled code, or to one run: made anew after a copy.
+# The methods for one row belong to compiled code and to one run, so a copy makes its own.
 THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
 
 
@@ -72,13 +72,13 @@ class StreamClassifier:
     feature_names_in_: Any
     _run: AnyRun | None = None
     _begun_with: dict[str, Any]  # the parameters with which the run began: they may change
-    _one_row: OneRow  # for rows of the class last seen
-    _predict_row: Any  # two of its doors, a look-up nearer
+    _one_row: OneRow  # the methods for one row, made for the type of row seen last
+    _predict_row: Any  # two of these methods: a look-up less at each call
     _learn_row: Any
-    _row_class: type | None = None
-    _bound_to: Labels | None = None  # a class that joins brings others
+    _row_class: type | None = None  # the type of row that these methods are made for
+    _bound_to: Labels | None = None  # the labels that these methods know
 
-    # --- what each kind of classifier says for itself
+    # --- what each classifier defines
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
         """Return a run for rows like these, n of them if that is known."""
@@ -287,7 +287,7 @@ class StreamClassifier:
         return self
 
     def _bind(self, x: Table) -> OneRow:
-        """Return the doors for rows of the class of this one; the first row may begin the run."""
+        """Make the methods for rows of the type of x; the first row may begin the run."""
         with self._turn():
             if self._run is None:
                 row = as_table(x if hasattr(x, "tocsr") else np.asarray(x, dtype=float))
@@ -305,7 +305,7 @@ class StreamClassifier:
             return self._one_row
 
     def _learn_class(self, x: Table, y: Given, look: Any) -> Self:
-        """Teach a row of a class that its doors do not know yet."""
+        """Teach a row whose label the methods for one row do not know yet."""
         run: Any = self._run
         if not run.labels.knows(y):
             look(x)  # a row that is refused must not leave its class behind
@@ -321,9 +321,9 @@ class StreamClassifier:
         return self
 
     def _unbind_if_moved(self, run: AnyRun) -> None:
-        """Drop the doors for one row if a class has joined, or if a row waits for its label.
+        """Drop the methods for one row if a class has joined, or if a row waits for its label.
 
-        They belong to one machine and its labels, and let every row arrive as a new one.
+        These methods belong to one machine and its labels, and let every row arrive as a new one.
         """
         if self._bound_to is not run.labels or run.arrived:
             self._unbind()

@@ -41,7 +41,7 @@ class OneRow(NamedTuple):
 
 
 def batch_of_one(run: Any, like: Table) -> OneRow:
-    """Return the doors for one row as a batch of one: with a kernel, or several labels a row."""
+    """Return methods that take one row as a batch of one: for kernels, or several labels a row."""
     machine = run.machine
     reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
 
@@ -102,7 +102,7 @@ def thin_row(run: Run, like: Table, estimator: Any) -> OneRow:
 
     A loop is compiled when it is first called: who only learns does not wait for the others.
     The usual row goes straight to the loop, which looks at it: one call more is a tenth of the
-    whole, and scipy's `shape` is such a call. Each door is written out for that reason.
+    whole, and scipy's `shape` is such a call. Each method is written out for that reason.
     """
     thin = Thin(run, like)
     predict = _predictor(thin)
