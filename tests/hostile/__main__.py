@@ -1,8 +1,8 @@
 """Load and use mutants, and say of each what became of it.
 
-python -m tests.hostile FOLDER FIRST COUNT: two lines a mutant, its number and its outcome. Mutant k
-is of kind k modulo the number of kinds. The process that reads the lines knows by which mutant this
-one died; a mutant that takes too long dies by the alarm.
+python -m tests.hostile FOLDER FIRST COUNT [KIND ...]: two lines a mutant, its number and its
+outcome. Mutant k is of kind k modulo the number of kinds. The process that reads the lines knows by
+which mutant this one died; a mutant that takes too long dies by the alarm.
 """
 
 import resource
@@ -48,23 +48,28 @@ def original(kind, folder):
     return Original(path)
 
 
-def main(folder, first, count):
+def say(text):
+    sys.stdout.write(ascii(text)[1:-1] + "\n")
+    sys.stdout.flush()
+
+
+def main(folder, first, count, *kinds):
     warnings.simplefilter("ignore")
-    path, originals = folder / "mutant", {}
+    path, originals, kinds = folder / "mutant", {}, kinds or KINDS
     for number in range(first, first + count):
-        kind = KINDS[number % len(KINDS)]
+        kind = kinds[number % len(kinds)]
         if kind not in originals:
             originals[kind] = original(kind, folder)
-        changed = originals[kind].mutant(number // len(KINDS), path)
+        changed = originals[kind].mutant(number // len(kinds), path)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         signal.alarm(DEADLINE)
-        print(number, kind, ascii(changed), flush=True)
+        say(f"{number} {kind} {changed!a}")
         ended = outcome(kind, path)
         taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         if taken > ROOM:
             ended = f"FAILED took {taken >> 10} MB"
-        print(ascii(ended)[1:-1], flush=True)
+        say(ended)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -52,18 +52,18 @@ class Original:
             other_kind, other = self.places[int(rng.integers(len(self.places)))]
             if other_kind == "entry" and other[0] in changed["tensors"]:
                 said += f" and {_entry(changed, other, rng)}"
-        text = changed.get("text")
-        if text is None:
-            described = changed["description"]
-            text = json.dumps(described, sort_keys=True) if self.key == "learner" else described
-        if self.key in changed["metadata"]:
-            changed["metadata"][self.key] = text if isinstance(text, str) else json.dumps(text)
-        _write(path, changed["metadata"], changed["tensors"])
+        self.write(path, changed["metadata"], changed["tensors"], changed["description"])
         return f"{kind} {place}: {said}"[:300]
+
+    def write(self, path, metadata, tensors, description):
+        """Write a file of these parts, with a checksum that is right."""
+        text = description if isinstance(description, str) else json.dumps(description)
+        if self.key in metadata:
+            metadata = metadata | {self.key: text}
+        _write(path, {name: _encodable(value) for name, value in metadata.items()}, tensors)
 
 
 def _write(path, metadata, tensors):
-    metadata = {name: _encodable(value) for name, value in metadata.items()}
     metadata.pop("sha256", None)
     tensors = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in tensors.items()}
     total = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
@@ -193,7 +193,9 @@ def _metadata(changed, name, rng):
     if what == 0:
         metadata.pop(name)
     elif what == 1:
-        changed["text"] = _pick(rng, ["[" * 100_000, '{"a":' * 50_000, "", "nonsense", "NaN", "é"])
+        changed["description"] = _pick(
+            rng, ["[" * 100_000, '{"a":' * 50_000, "", "nonsense", "NaN", "é"]
+        )
     elif what == 2:
         metadata["version"] = _pick(rng, ["", "0", "4", "-1", "²", "9" * 5000, "3.0", " 3"])
     elif what == 3:

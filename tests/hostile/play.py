@@ -8,21 +8,18 @@ from signal import Signals
 from tests.other_process import environment
 
 
-def play(folder, first, count, **settings):
+def play(folder, first, count, *kinds, **settings):
     """Return how many mutants ended in which way, and those that went wrong, in words."""
     ended, failed = Counter(), []
     stop = first + count
     while first < stop:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.hostile",
-            str(folder),
-            str(first),
-            str(stop - first),
-        ]
+        span = str(folder), str(first), str(stop - first)
         done = subprocess.run(
-            command, env=environment(**settings), capture_output=True, text=True, check=False
+            [sys.executable, "-m", "tests.hostile", *span, *kinds],
+            env=environment(**settings),
+            capture_output=True,
+            text=True,
+            check=False,
         )
         lines = done.stdout.splitlines()
         for mutant, outcome in zip(lines[::2], lines[1::2], strict=False):

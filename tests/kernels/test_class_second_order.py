@@ -100,7 +100,7 @@ def test_sparse_rows(name):
 @pytest.mark.parametrize("name", RULES)
 def test_a_budget(name, removal):
     machine = check_against_twin(name, X, {"budget": 9, "removal": removal})
-    assert machine.core.support.n_support == 9
+    assert machine.store.support.n_support == 9
 
 
 def bits(machine, log):

@@ -21,7 +21,7 @@ def test_values_of_a_block(n, d, dtype, name):
     X, y = X[:n], y[:n]
     machine = machine_of(X, Perceptron(), Margin(b=1e9), **OPTIONS[name])
     play(machine, X, y)
-    m = machine.core.support.n_support
+    m = machine.store.support.n_support
     assert m > 0
     block, _ = machine.piece(read_rows(X), 0)
     kernel = twin_kernel(OPTIONS[name])

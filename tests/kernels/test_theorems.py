@@ -63,4 +63,4 @@ def test_products_are_those_of_the_hypotheses(seed, removal):
     alphas = machine.dual_coefficients()
     expected = alphas @ gram @ alphas.T
     scale = np.abs(alphas) @ np.abs(gram) @ np.abs(alphas).T + len(X) * gram.max()
-    assert (np.abs(machine.core.products - expected) <= 1e-9 * scale).all()
+    assert (np.abs(machine.store.products - expected) <= 1e-9 * scale).all()

@@ -123,7 +123,7 @@ def test_a_budget(name, removal):
     )
     machine = machine_of(X, update, query, **options, **memory)
     agree(machine, play(machine, X, Y), twin)
-    assert machine.core.support.n_support == len(twin.learner.rows) == 9
+    assert machine.store.support.n_support == len(twin.learner.rows) == 9
 
 
 def test_a_projection_that_loses_little_needs_no_full_budget():

@@ -54,7 +54,7 @@ DESCRIBED = (
 )  # fmt: skip
 KINDS_OF_CLASSES = ("<U", "|S", "<i", "<u", "<f", "|b", "|i", "|u", "|O", ">U", ">i", ">u", ">f")
 TWO_CLASSES = 2
-MOST_WIDTH = 1 << 16  # features of a learner whose file has fewer numbers than that
+MOST_WIDTH = 1 << 16  # features without support vectors; others keep a number a feature
 WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_overdue"
 
 
@@ -174,7 +174,8 @@ def _setting(
     d, dtype, seed, n_classes = description["setting"]
     if dtype not in ("float32", "float64"):
         raise DamagedFile(f"rows are of {dtype!r:.30}")
-    whole(d, "features", 1, max(MOST_WIDTH, reader.n_numbers))
+    by_kernel = description["machines"][0]["machine"] == "kernel"
+    whole(d, "features", 1, max(MOST_WIDTH * by_kernel, reader.n_numbers))
     whole(seed, "seed", 0, 2**63 - 1)
     expected = TWO_CLASSES if description["several_labels"] else max(2, len(labels.classes))
     whole(n_classes, "classes", expected, expected)
