@@ -2,7 +2,7 @@
 
 A round has three parts. `arrive` shows a new row to the three rules. `decide` forecasts its label
 and says how likely it is to be asked. `answer` teaches the label. The loops below put them
-together: a pass over many rows, a lesson on labels that come outside a pass, predictions and
+together: a pass over many rows, which is a lesson where labels come outside a pass, predictions and
 scores, and the same for a single row. Numba inlines the parts into each loop.
 """
 
@@ -108,6 +108,7 @@ class Log(NamedTuple):
 
 
 NOTHING_KEPT = Log.of(0)
+NOTHING_TOLD = np.empty((0, TWO + 1))  # of labels that nobody asked for
 
 
 class Rounds(NamedTuple):
@@ -118,8 +119,16 @@ class Rounds(NamedTuple):
     coins: Vector
     log: Log
     arrived: int  # so many rows have arrived in an earlier call, which stopped for want of a label
-    pause: bool  # stop after an update
-    teach: bool  # False: labels come later, by `run_lesson`
+    pause: bool = False  # stop after an update
+    teach: bool = True  # False: labels come later, in a lesson
+    lesson: bool = False  # labels come outside a pass: asked earlier, or never
+    told: Matrix = NOTHING_TOLD  # of a lesson: the forecast and the odds of each question
+
+
+def lesson_of(rows: Any, labels: Codes, told: Matrix, *, fresh: bool) -> Rounds:
+    """Return the rounds of a lesson; `fresh` rows are new."""
+    coins, arrived = np.zeros(len(labels)), 0 if fresh else len(labels)
+    return Rounds(rows, labels, coins, NOTHING_KEPT, arrived, lesson=True, told=told)
 
 
 class Moved(NamedTuple):
@@ -167,17 +176,19 @@ def decide(
     coin: float,
     exact: bool,
     may_ask: bool,
+    lesson: bool,
 ) -> tuple[AnyForecast, float]:
     """Return the forecast and the odds of asking, beginning with the forecast of a glance.
 
     A glance is enough where the coin lies above even the odds of the least certain forecast that
-    it leaves possible, unless the exact forecast is wanted.
+    it leaves possible, unless the exact forecast is wanted. A lesson always wants it.
     """
     odds = 0.0
     if may_ask:
         odds = ask_probability(query, z, forecast)
-        if not forecast.exact and (exact or coin < odds):
-            forecast = predict(update, z, forecast)
+    if not forecast.exact and (lesson or (may_ask and (exact or coin < odds))):
+        forecast = predict(update, z, forecast)
+        if may_ask:
             odds = ask_probability(query, z, forecast)
     return forecast, odds
 
@@ -215,8 +226,12 @@ def is_finite(forecast: AnyForecast) -> bool:
     return isfinite(forecast.margin) and isfinite(forecast.variance)
 
 
-def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  # type: ignore[no-untyped-def]
-    """Play `Rounds`: predict, maybe ask, maybe learn, row after row; return a `Moved`."""
+def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach, lesson, told):  # type: ignore[no-untyped-def]
+    """Play `Rounds`: predict, maybe ask, maybe learn, row after row; return a `Moved`.
+
+    In a lesson every row has its label, whatever the coin. It is a new round only if the row is
+    new; else its round was played when it was asked.
+    """
     scaling, update, query = unpack(learner, numbers)
     status = DONE
     n_asked = 0
@@ -225,10 +240,14 @@ def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  #
         if not sound(X, t):
             status = UNSOUND
             break
-        scaling, update, query, z = arrive(scaling, update, query, row(X, t), t >= arrived)
+        new = t >= arrived
+        scaling, update, query, z = arrive(scaling, update, query, row(X, t), new)
         seen = glance(update, z)
-        forecast, odds = decide(update, query, z, seen, coins[t], log.exact, ready(scaling))
+        may_ask = ready(scaling)
+        forecast, odds = decide(update, query, z, seen, coins[t], log.exact, may_ask, lesson)
         if not is_finite(forecast):
+            if lesson:  # the numbers stay as they were
+                return t, NOT_FINITE, n_asked
             status = NOT_FINITE
             break
         if log.kept:  # ahead of the label, which may not be there yet
@@ -236,22 +255,24 @@ def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  #
             write_details(update, log.details[t])
             log.probabilities[t] = odds
         n_updates = update.n_updates
-        asked = coins[t] < odds
+        asked = lesson or coins[t] < odds
+        if asked and teach and labels[t] <= UNKNOWN:
+            status = LABEL_UNKNOWN if labels[t] == UNKNOWN else LABEL_NEEDED
+            break
+        if new or not lesson:
+            query = advance(query, forecast, asked)
         if asked:
             if teach:
-                label = labels[t]
-                if label <= UNKNOWN:
-                    status = LABEL_UNKNOWN if label == UNKNOWN else LABEL_NEEDED
-                    break
-                query = advance(query, forecast, True)
-                update, query = answer(update, query, z, float(label), forecast, forecast, odds)
-            else:
-                query = advance(query, forecast, True)
+                asked_with = forecast
+                if lesson:
+                    odds = 1.0
+                    if len(told) > 0:
+                        asked_with, odds = recall(forecast, told[t]), told[t, told.shape[1] - 1]
+                y = float(labels[t])
+                update, query = answer(update, query, z, y, forecast, asked_with, odds)
             n_asked += 1
             if len(log.asked) > 0:
                 log.asked[t] = True
-        else:
-            query = advance(query, forecast, False)
         if log.kept:
             log.updated[t] = update.n_updates != n_updates
         t += 1
@@ -260,30 +281,6 @@ def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach):  #
             break
     pack(Learner(scaling, update, query), numbers)
     return t, status, n_asked
-
-
-def run_lesson(learner, numbers, X, labels, told, fresh):  # type: ignore[no-untyped-def]
-    """Teach labels that come outside a pass: asked earlier, or never; return the status.
-
-    `told` has the forecast and the odds with which each label was asked earlier; it may be empty.
-    """
-    scaling, update, query = unpack(learner, numbers)
-    for t in range(len(labels)):
-        if not sound(X, t):
-            return UNSOUND
-        scaling, update, query, z = arrive(scaling, update, query, row(X, t), fresh)
-        forecast = made_exact(update, z, glance(update, z))
-        if not is_finite(forecast):
-            return NOT_FINITE
-        asked_with, odds = forecast, 1.0
-        if fresh:
-            query = advance(query, forecast, True)
-        elif len(told) > 0:
-            asked_with, odds = recall(forecast, told[t]), told[t, told.shape[1] - 1]
-        y = float(labels[t])
-        update, query = answer(update, query, z, y, forecast, asked_with, odds)
-    pack(Learner(scaling, update, query), numbers)
-    return DONE
 
 
 def run_margins(learner, numbers, X, margins, exact):  # type: ignore[no-untyped-def]
@@ -343,6 +340,7 @@ class Subject(NamedTuple):
     learner: Learner
     numbers: Vector
     layout: Layout
+    told: Vector  # room for the forecast and the odds of a question
 
 
 @Verb
@@ -392,7 +390,7 @@ def take_sparse(layout: SparseLayout, values: Raw, columns: Raw) -> SparseRow:
 
 def predict_row(handle, values, columns, starts):  # type: ignore[no-untyped-def]
     """Return the side of one row: its margin, or the number of its class."""
-    learner, numbers, layout = held(handle)
+    learner, numbers, layout, _told = held(handle)
     if not readable(layout, values, columns, starts):
         return nan
     scaling, update, _query = unpack(learner, numbers)
@@ -400,9 +398,16 @@ def predict_row(handle, values, columns, starts):  # type: ignore[no-untyped-def
     return side(forecast) if is_finite(forecast) else nan
 
 
-def learn_row(handle, values, columns, starts, y, fresh):  # type: ignore[no-untyped-def]
-    """Teach one row, a new one if `fresh`; return its margin before."""
-    learner, numbers, layout = held(handle)
+OLD, NEW, QUESTION = range(3)  # what a row of `play_row` is: a label asked for, a new one, none
+
+
+def play_row(handle, values, columns, starts, number, kind):  # type: ignore[no-untyped-def]
+    """Teach the label `number` of a row, or play a round on it with the coin `number`.
+
+    Of a question, the forecast and the odds are written to `told` of the subject. Returns the side
+    of a question, and the margin of a label before it was taught.
+    """
+    learner, numbers, layout, told = held(handle)
     if not readable(layout, values, columns, starts):
         return nan
     scaling, update, query = unpack(learner, numbers)
@@ -411,38 +416,22 @@ def learn_row(handle, values, columns, starts, y, fresh):  # type: ignore[no-unt
     forecast = glance(update, z)
     if not is_finite(forecast):  # ahead of the statistics: a bad row must change nothing
         return nan
-    scaling, update, query, z = arrive(scaling, update, query, x, fresh)
-    if fresh and has_statistics(scaling):
+    scaling, update, query, z = arrive(scaling, update, query, x, kind != OLD)
+    if kind != OLD and has_statistics(scaling):
         forecast = glance(update, z)
     forecast = made_exact(update, z, forecast)
-    if fresh:
-        query = advance(query, forecast, True)
-    update, query = answer(update, query, z, y, forecast, forecast, 1.0)
+    odds = 0.0
+    if kind == QUESTION:
+        if ready(scaling):
+            odds = ask_probability(query, z, forecast)
+        write_down(forecast, told)
+        told[len(told) - 1] = odds
+    if kind != OLD:
+        query = advance(query, forecast, kind == NEW or number < odds)
+    if kind != QUESTION:
+        update, query = answer(update, query, z, number, forecast, forecast, 1.0)
     pack(Learner(scaling, update, query), numbers)
-    return forecast.margin
-
-
-def ask_row(handle, values, columns, starts, coin, told):  # type: ignore[no-untyped-def]
-    """Play a round without its label; write the forecast and the odds, return the side."""
-    learner, numbers, layout = held(handle)
-    if not readable(layout, values, columns, starts):
-        return nan
-    scaling, update, query = unpack(learner, numbers)
-    x = take(layout, values, columns)
-    z = present(scaling, x)
-    forecast = glance(update, z)
-    if not is_finite(forecast):
-        return nan
-    scaling, update, query, z = arrive(scaling, update, query, x, True)
-    if has_statistics(scaling):
-        forecast = glance(update, z)
-    forecast = made_exact(update, z, forecast)
-    forecast, odds = decide(update, query, z, forecast, coin, True, ready(scaling))
-    query = advance(query, forecast, coin < odds)
-    write_down(forecast, told)
-    told[len(told) - 1] = odds
-    pack(Learner(scaling, update, query), numbers)
-    return side(forecast)
+    return side(forecast) if kind == QUESTION else forecast.margin
 
 
 def entry_point(loop: Kernel, states: States[Learner], handle: Handle, *rest: object) -> Kernel:

@@ -12,7 +12,7 @@ import numpy as np
 
 from selectron.classifier.machine import LinearMachine
 from selectron.classifier.rules import has_many_form
-from selectron.loop import DONE, NOT_GIVEN, Log, compiled, run_pass
+from selectron.loop import DONE, NOT_GIVEN, Log, Rounds, compiled, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import sealed
 from selectron.protocol import MANY as MANY_TOLD
@@ -54,7 +54,7 @@ def play(update, query, rows, labels, dtype=np.float64):
     given = np.where(np.isnan(labels), NOT_GIVEN, labels).astype(np.int32)
     loop = compiled(run_pass, machine.states.kinds)
     state = machine.states.tree, machine.states.numbers
-    assert loop(*state, sealed(rows), given, COINS, log, 0, False, True)[:2] == (N, DONE)
+    assert loop(*state, *Rounds(sealed(rows), given, COINS, log, 0))[:2] == (N, DONE)
     return machine, log
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.classifier.machine import LinearMachine
-from selectron.loop import DONE, NOT_GIVEN, Log, compiled, run_pass
+from selectron.loop import DONE, NOT_GIVEN, Log, Rounds, compiled, run_pass
 from selectron.numeric.rows import sealed
 from selectron.protocol import hypothesis
 from selectron.scalings import Raw
@@ -38,9 +38,8 @@ def play(update, query, rows, labels, coins, *, d, dtype=np.float64, scaling=Non
     log = Log.of(len(labels) if kept else 0)
     loop = compiled(run_pass, machine.states.kinds)
     state = machine.states.tree, machine.states.numbers
-    done, status, _ = loop(
-        *state, sealed(rows), _signs(labels), np.asarray(coins, float), log, 0, False, True
-    )
+    rounds = Rounds(sealed(rows), _signs(labels), np.asarray(coins, float), log, 0)
+    done, status, _ = loop(*state, *rounds)
     assert (done, status) == (len(labels), DONE)
     weights = np.array(hypothesis(machine.states.now.update))
     return Outcome(

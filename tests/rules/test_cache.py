@@ -75,7 +75,7 @@ ONE_ROW = """
 import numpy as np
 from selectron import SelectiveClassifier
 from selectron.queries import Margin
-from selectron.loop import DenseLayout, SparseLayout, ask_row, compiled, learn_row, predict_row
+from selectron.loop import DenseLayout, SparseLayout, compiled, play_row, predict_row
 from selectron.updates import Perceptron
 
 X = np.random.default_rng(0).standard_normal((50, 4))
@@ -85,7 +85,7 @@ for x in X:
 clf.ask_one(X[0])
 clf.predict_one(X[0])
 kinds = (*clf._run.machine.states.kinds, DenseLayout, SparseLayout)
-kernels = [compiled(loop, kinds) for loop in (predict_row, ask_row, learn_row)]
+kernels = [compiled(loop, kinds) for loop in (predict_row, play_row)]
 hits = sum(sum(each.stats.cache_hits.values()) for each in kernels)
 misses = sum(sum(each.stats.cache_misses.values()) for each in kernels)
 print(hits, misses, clf.coef_.tolist())

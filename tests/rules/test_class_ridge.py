@@ -5,7 +5,7 @@ import pytest
 
 from selectron import SelectiveClassifier
 from selectron.classifier.machine import LinearMachine
-from selectron.loop import DONE, Log, compiled, run_pass
+from selectron.loop import DONE, Log, Rounds, compiled, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow
 from selectron.protocol import MANY, glance, hypothesis, learn, predict
@@ -96,7 +96,7 @@ def test_never_written_out_and_still_the_same(counts):
             (machine.states.tree, machine.states.numbers),
         )
         given = LABELS.astype(np.int32)
-        assert loop(*state, rows, given, COINS, log, 0, False, True)[:2] == (N, DONE)
+        assert loop(*state, *Rounds(rows, given, COINS, log, 0))[:2] == (N, DONE)
         np.testing.assert_array_equal(log.asked[WARMUP:], twin.asked)
         margins = log.forecasts[WARMUP:, 0]
         np.testing.assert_allclose(margins, twin.margins, rtol=1e-8, atol=1e-9)

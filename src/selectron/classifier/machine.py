@@ -21,7 +21,7 @@ from selectron.loop import (
     Moved,
     Rounds,
     compiled,
-    run_lesson,
+    lesson_of,
     run_margins,
     run_pass,
     run_scores,
@@ -168,9 +168,7 @@ class LinearMachine:
         return Moved(*compiled(run_pass, states.kinds)(states.tree, states.numbers, *rounds))
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
-        loop = compiled(run_lesson, self.states.kinds)
-        given = sealed(rows), labels, told, fresh
-        return int(loop(self.states.tree, self.states.numbers, *given))
+        return self.run(lesson_of(sealed(rows), labels, told, fresh=fresh)).status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
         margins = np.empty(shape(rows)[0])

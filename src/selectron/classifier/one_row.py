@@ -18,11 +18,13 @@ from selectron.classifier.run import PASSED, AskOne, Run
 from selectron.classifier.tickets import Question
 from selectron.compiler.handles import handle
 from selectron.loop import (
+    NEW,
+    OLD,
+    QUESTION,
     Kernel,
     Subject,
-    ask_row,
     entry_point,
-    learn_row,
+    play_row,
     predict_row,
 )
 from selectron.numeric.coins import coins
@@ -77,8 +79,9 @@ class Thin:
         machine = run.machine
         self.run, self.machine, self.labels = run, machine, run.labels
         self.reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
-        subject = Subject(machine.states.tree, machine.states.numbers, self.reader.layout())
-        self.handle = handle(subject)
+        self.told = np.zeros((MANY if machine.n_classes > 2 else TWO) + 1)
+        states = machine.states
+        self.handle = handle(Subject(states.tree, states.numbers, self.reader.layout(), self.told))
 
     def convert(self, loop: Kernel) -> Kernel:
         """Return what converts a row and hands it to the loop, or refuses it.
@@ -150,7 +153,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
 
     def first(*row: Any) -> Any:
         nonlocal loop
-        loop = entry_point(learn_row, thin.machine.states, handle, 1.0, True)
+        loop = entry_point(play_row, thin.machine.states, handle, 1.0, NEW)
         return loop(*row)
 
     loop = first
@@ -169,15 +172,15 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
             ticket = tickets.just_asked
             if ticket is not None:
                 ticket = tickets.answered_by(*reader.read(x)[:2])
-            new = ticket is None
+            kind = NEW if ticket is None else OLD
             if dense:
-                margin = loop(handle, x, None, None, code, new)
+                margin = loop(handle, x, None, None, code, kind)
             elif csr and x._shape == whole:
-                margin = loop(handle, x.data, x.indices, x.indptr, code, new)
+                margin = loop(handle, x.data, x.indices, x.indptr, code, kind)
             else:
                 margin = nan
             if margin != margin:
-                teach(x, code, new)
+                teach(x, code, kind)
             if remembers:
                 usual = dense and margin == margin
                 values, columns = (x.copy(), None) if usual else reader.kept(x)
@@ -201,13 +204,13 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
     dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
     many, names = thin.machine.n_classes > 2, labels.names_by_side
     acquire, release = run.lock.acquire, run.lock.release
-    toss, told = _Coins(run), np.zeros((MANY if many else TWO) + 1)
+    toss, told = _Coins(run), thin.told
     ledger = run.ledger
     loop: Kernel
 
     def first(*row: Any) -> Any:
         nonlocal loop
-        loop = entry_point(ask_row, thin.machine.states, handle, 0.5, told)
+        loop = entry_point(play_row, thin.machine.states, handle, 0.5, QUESTION)
         return loop(*row)
 
     loop = first
@@ -225,13 +228,13 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
             stopped = ledger is not None and ledger.caught_up(run.rounds).met_at is not None
             coin = PASSED if stopped else toss()
             if dense:
-                side = loop(handle, x, None, None, coin, told)
+                side = loop(handle, x, None, None, coin, QUESTION)
             elif csr and x._shape == whole:
-                side = loop(handle, x.data, x.indices, x.indptr, coin, told)
+                side = loop(handle, x.data, x.indices, x.indptr, coin, QUESTION)
             else:
                 side = nan
             if side != side:
-                side = play(x, coin, told)
+                side = play(x, coin, QUESTION)
             margin, odds = float(told[0]), 0.0 if stopped else float(told[-1])
             asked = coin < odds
             ticket = -1

@@ -32,6 +32,7 @@ from selectron.loop import (
     NOT_FINITE,
     NOT_GIVEN,
     NOTHING_KEPT,
+    NOTHING_TOLD,
     UNKNOWN,
     UNSOUND,
     UPDATED,
@@ -48,7 +49,6 @@ from selectron.scalings import Intercept, Raw
 LOGGER = getLogger(__name__)
 Answers = list[tuple[int, Label]]  # tickets and their labels
 ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
-NOTHING_TOLD = np.empty((0, TWO + 1))  # of a label that nobody asked for
 
 
 class Ask(NamedTuple):

@@ -36,7 +36,7 @@ from selectron.loop import (
     Moved,
     Rounds,
     compiled,
-    run_lesson,
+    lesson_of,
     run_margins,
     run_pass,
     run_scores,
@@ -217,11 +217,14 @@ class KernelMachine:
     # --- loops over blocks
 
     def run(self, rounds: Rounds) -> Moved:
-        moved = Moved(*self._call(run_pass, *rounds))
+        moved = self._play(rounds)
         at_hand = self._at_hand
         if at_hand is not None and at_hand.stop == shape(at_hand.rows)[0] and moved.status == DONE:
             self._at_hand = self._converted = None  # the pass does not come back to these rows
         return moved
+
+    def _play(self, rounds: Rounds) -> Moved:
+        return Moved(*self._call(run_pass, *rounds))
 
     def _call(self, loop: Loop, *args: object) -> Any:
         states = self.states
@@ -235,8 +238,8 @@ class KernelMachine:
             position, status = 0, DONE
             while position < len(labels) and status == DONE:
                 block, stop = self.piece(rows, position)
-                given = block, labels[position:stop], told[position:stop], fresh
-                status = int(self._call(run_lesson, *given))
+                part_ = labels[position:stop], told[position:stop]
+                status = self._play(lesson_of(block, *part_, fresh=fresh)).status
                 position = stop
             self._at_hand = None
             return status

@@ -20,7 +20,7 @@ from selectron.loop import (
     Moved,
     Rounds,
     compiled,
-    run_lesson,
+    lesson_of,
     run_margins,
     run_pass,
 )
@@ -150,8 +150,8 @@ class MembersMachine:
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
         status = DONE
         for t in range(len(labels)):
-            one = sealed(part(rows, t, t + 1)), labels[t : t + 1], told[t : t + 1], fresh
-            status = int(self._call(run_lesson, *one))
+            one = sealed(part(rows, t, t + 1)), labels[t : t + 1], told[t : t + 1]
+            status = Moved(*self._call(run_pass, *lesson_of(*one, fresh=fresh))).status
             if status != DONE:
                 break
             self._reweigh()

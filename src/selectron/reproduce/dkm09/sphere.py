@@ -9,8 +9,8 @@ import numpy as np
 from selectron.arrays import Matrix, Vector
 from selectron.classifier.labels import Labels as ClassLabels
 from selectron.classifier.machine import LinearMachine
-from selectron.classifier.run import NOTHING_TOLD, Run
-from selectron.loop import UPDATED
+from selectron.classifier.run import Run
+from selectron.loop import NOTHING_TOLD, UPDATED
 from selectron.numeric.rows import Dense
 from selectron.protocol import hypothesis
 from selectron.reproduce.harness.experiment import Row

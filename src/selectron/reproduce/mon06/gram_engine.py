@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from selectron.arrays import Signs, Vector
 from selectron.compiler.states import States
 from selectron.evaluate.first_passage import Curve
-from selectron.loop import NOTHING_KEPT, UPDATED, Learner, compiled, run_pass
+from selectron.loop import NOTHING_KEPT, UPDATED, Learner, Rounds, compiled, run_pass
 from selectron.numeric.coins import coins
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import row, sound
@@ -144,7 +144,7 @@ def run_fold(table: Table, fold: Fold, query: QueryRule, *, eta: float, enough: 
     done, left = 0, UPDATED
     while left == UPDATED and done < n:
         rest = Places(done), state.wanted[done:n], tossed[done:]
-        moved, left, _ = loop(learner, states.numbers, *rest, NOTHING_KEPT, 0, True, True)
+        moved, left, _ = loop(learner, states.numbers, *Rounds(*rest, NOTHING_KEPT, 0, pause=True))
         done += moved
         if left == UPDATED and state.errors[states.now.update.n_updates - 1] <= enough:
             break
