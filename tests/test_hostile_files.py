@@ -22,7 +22,8 @@ from tests.hostile.play import play
 
 MANY, FEW = 3600, 400
 ALL = 52_000
-COMPILED = ("perceptron", "kernel smallest")  # few, since compiling takes longer than all mutants
+COMPILED = ("static", "fixed share", "markov stiff", "learn-alpha")  # soon compiled
+COMPILED_SLOWLY = ("perceptron", "rehearsal", "kernel smallest", "kernel sparse")
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 DEBUG = {"PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "85"}
 
@@ -52,14 +53,11 @@ def test_many_more_mutants(tmp_path, first):
     check(tmp_path, first, ALL // 8, **PLAIN)
 
 
-@pytest.mark.slow
-def test_compiled_code_stays_within_its_arrays(tmp_path):
-    check(tmp_path, 0, FEW, *COMPILED, **DEBUG)
-
-
-@pytest.mark.slow
-def test_compiled_code_of_every_kind(tmp_path):
-    check(tmp_path, 0, 10 * len(KINDS), **DEBUG)
+@pytest.mark.parametrize(
+    "kinds", [COMPILED, pytest.param(COMPILED_SLOWLY, marks=pytest.mark.slow)], ids="".join
+)
+def test_compiled_code_stays_within_its_arrays(tmp_path, kinds):
+    check(tmp_path, 0, FEW, *kinds, **DEBUG)
 
 
 def rewritten(original, tmp_path, **changes):
@@ -94,6 +92,29 @@ def test_sizes_that_a_file_only_claims_take_no_memory(learner, tmp_path, field, 
     with pytest.raises(DamagedFile, match="is damaged"):
         selectron.load(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 128 << 10
+
+
+def test_slots_are_whole_panels(tmp_path):
+    """Eight slots have no panel, though all arrays have the shapes that eight slots imply."""
+    write("kernel smallest", tmp_path / "x")
+    original = Original(tmp_path / "x")
+    (machine,) = original.description["machines"]
+    path = rewritten(original, tmp_path, machines=[machine | {"room": [8, 0]}])
+    with pytest.raises(DamagedFile, match="whole panels"):
+        selectron.load(path)
+
+
+def test_names_of_classes_take_no_more_memory_than_they_need(learner, tmp_path):
+    classes = learner.description["classes"] | {"dtype": "<U99999999"}
+    with pytest.raises(DamagedFile, match="classes are of"):
+        selectron.load(rewritten(learner, tmp_path, classes=classes))
+
+
+def test_no_search_for_questions_that_were_settled_is_endless(learner, tmp_path):
+    tickets = learner.description["tickets"] | {"n_asked": 2**53, "fresh_from": 0}
+    changes = {"counts": [2**53, 2**53, False], "tickets": tickets}
+    with pytest.raises(DamagedFile, match="may be overdue"):
+        selectron.load(rewritten(learner, tmp_path, **changes))
 
 
 def test_a_mixture_that_claims_experts_without_weights_takes_no_memory(tmp_path):

@@ -1,8 +1,8 @@
 """Arrays and their description in a file: safetensors, a version, a SHA-256 of everything.
 
 A file is written whole or not at all, also while other threads or processes write to the same path:
-then the last whole one stays. Nothing in a file is executed, and every array is taken by its
-name and checked (`Reader`) before anything uses it.
+then the last whole one stays. Nothing in a file is executed. Every array is taken by its name and
+checked (`Reader`) before anything uses it, and whatever is wrong is said in one line (`refusing`).
 """
 
 import hashlib

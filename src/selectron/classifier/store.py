@@ -54,6 +54,8 @@ DESCRIBED = (
 )  # fmt: skip
 KINDS_OF_CLASSES = ("<U", "|S", "<i", "<u", "<f", "|b", "|i", "|u", "|O", ">U", ">i", ">u", ">f")
 TWO_CLASSES = 2
+MOST_TEXT = 1 << 26  # bytes of all names of classes
+MOST_SETTLED = 1 << 24  # questions in a row that wait no more: each is passed over on its own
 MOST_WIDTH = 1 << 16  # features without support vectors; others keep a number a feature
 WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_overdue"
 
@@ -259,6 +261,8 @@ def _labels(described: Any) -> Labels:
         raise DamagedFile("a class is neither text nor a number")
     if not (isinstance(kind, str) and kind[:2] in KINDS_OF_CLASSES and len(kind) < 12):
         raise DamagedFile(f"classes are of {kind!r:.30}")
+    if np.dtype(kind).itemsize * len(values) > MOST_TEXT:
+        raise DamagedFile(f"{len(values)} classes are of {kind}")
     classes = np.array(values, dtype=object if kind == "|O" else kind)
     if classes.shape != (len(values),) or len(set(classes.tolist())) != len(values):
         raise DamagedFile("a class stands there twice, or in parts")
@@ -288,7 +292,9 @@ def _tickets(described: Any, run: Run | MultilabelRun, reader: Reader) -> Ticket
     if just_asked is not None and just_asked not in waiting:
         raise DamagedFile(f"the question just asked, {just_asked!r:.30}, does not wait")
     counts = {name: whole(described[name], name) for name in WAIT if name != "just_asked"}
-    if counts["fresh_from"] > n_asked or counts["n_overdue"] > len(waiting):
+    if not n_asked - MOST_SETTLED <= counts["fresh_from"] <= n_asked:
+        raise DamagedFile(f"questions from {counts['fresh_from']} on may be overdue, of {n_asked}")
+    if counts["n_overdue"] > len(waiting):
         raise DamagedFile("more questions are overdue than wait")
     tickets = Tickets(waiting=waiting, just_asked=just_asked)
     for name, count in counts.items():

@@ -81,7 +81,7 @@ class FixedShare(Mixture):
             experts._static = StaticExpert.from_state(state)
         else:
             experts._rate = rate_from_state(state)
-            experts._row.restore(state)
+            experts._row.restore(state, experts._calm)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:

@@ -72,7 +72,7 @@ class MarkovShare(Mixture):
     def from_state(cls, state: State) -> Self:
         experts = cls(field(state, "transition"))
         experts._rate = rate_from_state(state)
-        experts._row.restore(state)
+        experts._row.restore(state, experts._calm)
         return experts
 
     def _advance(self, losses: Matrix, out: Vector) -> Fault:

@@ -64,10 +64,12 @@ class Row(NamedTuple):
     def state(self) -> State:
         return {"weights": self.weights.copy(), "exponents": self.exponents.copy()}
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, calm: bool) -> None:
         """Write the weights of a state, or refuse them."""
         restore(self.weights, state, "weights")
         restore(self.exponents, state, "exponents", LOWEST)
+        if calm and self.exponents.any():
+            raise ValueError("'exponents' of the state are not 0, as those of plain weights are")
         check_shares("weights", self.plain_weights)
 
 

@@ -164,6 +164,8 @@ class KernelMachine:
         whole(numbers.get("degree", 1), "degree", 1, MOST_DEGREE)
         capacity, nonzeros = described["room"]
         whole(capacity, "slots", 0, n_numbers)
+        if capacity % PANEL:
+            raise DamagedFile(f"{capacity} slots are no whole panels")
         whole(nonzeros, "nonzeros", 0, n_numbers // max(1, capacity))
         machine = cls(
             rules,
