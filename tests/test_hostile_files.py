@@ -20,7 +20,7 @@ from tests.hostile.learners import KINDS, reader_of, write
 from tests.hostile.mutants import Original
 from tests.hostile.play import play
 
-MANY, FEW = 3600, 400
+MANY, FEW = 3200, 400
 ALL = 52_000
 COMPILED = ("static", "fixed share", "markov stiff", "learn-alpha")  # soon compiled
 COMPILED_SLOWLY = ("perceptron", "rehearsal", "kernel smallest", "kernel sparse")

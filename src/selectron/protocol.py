@@ -224,11 +224,6 @@ def constants(state: State) -> tuple[str, ...]:
     return ()
 
 
-def all_constant(state: State) -> tuple[str, ...]:
-    """Serve as `constants` of the states that are knobs alone."""
-    return tuple(state._fields)
-
-
 def out_of_range(state: State, **ranges: Range) -> str:
     """Say which field of a state, a number or an array, lies outside its range; nothing if none."""
     for name, allowed in ranges.items():
@@ -236,6 +231,13 @@ def out_of_range(state: State, **ranges: Range) -> str:
         if found.size and not (allowed.holds(found.min()) and allowed.holds(found.max())):
             return f"{name} goes from {found.min()} to {found.max()}, not within {allowed}"
     return ""
+
+
+def in_file(kind: type, /, *fixed: str, **ranges: Range) -> None:
+    """Say of a state which numbers a file may hold: `constants`, and ranges of others (`flaw`)."""
+    constants.of(kind)(lambda state: fixed)
+    if ranges:
+        flaw.of(kind)(lambda state: out_of_range(state, **ranges))
 
 
 # Bodies for the rules that need not know. The compiler drops calls that do nothing.

@@ -12,7 +12,7 @@ import numpy as np
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import State, constants, flaw, out_of_range
+from selectron.protocol import State, in_file
 from selectron.spec import NOT_NEGATIVE
 
 SMALL_LOSS = 0.01  # of |x|²: a tenth of the row's length
@@ -115,11 +115,5 @@ def widen_inverse(inverse: Matrix, image: Vector, m: int, slot: int, loss: float
     inverse[slot, slot] = 1.0 / loss
 
 
-@constants.of(Exit, Projection)
-def budget_constants(budget: Exit | Projection) -> tuple[str, ...]:
-    return ("most", "by_coin") if isinstance(budget, Exit) else ("most",)
-
-
-@flaw.of(Exit)
-def exit_flaw(budget: Exit) -> str:
-    return out_of_range(budget, entered=NOT_NEGATIVE, clock=NOT_NEGATIVE)
+in_file(Exit, "most", "by_coin", entered=NOT_NEGATIVE, clock=NOT_NEGATIVE)
+in_file(Projection, "most")

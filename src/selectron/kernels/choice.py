@@ -15,7 +15,7 @@ from selectron.arrays import Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Dense, Rows
-from selectron.protocol import State, all_constant, constants
+from selectron.protocol import State, in_file
 
 NAMES = ("linear", "poly", "rbf")
 REMOVALS = ("random", "smallest", "projection")
@@ -190,4 +190,5 @@ def own_bell(kernel: Gaussian, square: float) -> float:
     return 1.0 + 0.0 * square  # a row that is not finite shall not look like one that is
 
 
-constants.of(Polynomial, Gaussian)(all_constant)
+in_file(Polynomial, "degree", "gamma", "coef0")
+in_file(Gaussian, "gamma")

@@ -29,11 +29,9 @@ from selectron.protocol import (
     ManyForecast,
     State,
     already_exact,
-    constants,
-    flaw,
     glance,
+    in_file,
     learn,
-    out_of_range,
     predict,
 )
 from selectron.spec import NOT_NEGATIVE
@@ -256,11 +254,5 @@ def mix(left: Vector, right: Vector, share: float) -> None:
         right[k] = kept * right[k] + share * was
 
 
-@constants.of(TwoClasses, ManyClasses)
-def septron_constants(update: State) -> tuple[str, ...]:
-    return "eta", "r"
-
-
-@flaw.of(TwoClasses)
-def two_classes_flaw(update: TwoClasses) -> str:
-    return out_of_range(update, norm=NOT_NEGATIVE)
+in_file(TwoClasses, "eta", "r", norm=NOT_NEGATIVE)
+in_file(ManyClasses, "eta", "r")

@@ -17,7 +17,7 @@ from selectron.kernels.first_order import compare_row, sum_over_support
 from selectron.kernels.support import BlockRow, keep
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import State, constants
+from selectron.protocol import State, in_file
 from selectron.updates.covariance import (
     begin_step,
     end_step,
@@ -123,6 +123,4 @@ def regression_length(store: Regression) -> float:
     return sqrt(max(total, 0.0))
 
 
-@constants.of(Regression)
-def regression_constants(store: Regression) -> tuple[str, ...]:
-    return ("a",)
+in_file(Regression, "a")

@@ -258,18 +258,14 @@ def support_rows(support: Support) -> Table:
 
 
 @flaw.of(DensePanels)
-def panels_flaw(support: DensePanels) -> str:
+def wrong_panels(support: DensePanels) -> str:
     return out_of_range(support, n_support=Range(0, capacity_of(support)), squares=NOT_NEGATIVE)
 
 
 @flaw.of(SparseSlots)
-def slots_flaw(support: SparseSlots) -> str:
+def wrong_slots(support: SparseSlots) -> str:
     """A slot says how many of its columns count; each is a column of the rows to come."""
-    capacity, width = support.values.shape
-    return out_of_range(
-        support,
-        n_support=Range(0, capacity),
-        lengths=Range(0, width),
-        columns=Range(0, len(support.spread) - 1),
-        squares=NOT_NEGATIVE,
-    )
+    (capacity, width), d = support.values.shape, len(support.spread)
+    columns, lengths = Range(0, d - 1), Range(0, width)
+    wrong = out_of_range(support, n_support=Range(0, capacity), columns=columns, lengths=lengths)
+    return wrong or out_of_range(support, squares=NOT_NEGATIVE)

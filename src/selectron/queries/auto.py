@@ -10,12 +10,10 @@ from selectron.protocol import (
     AnyForecast,
     advance,
     ask_probability,
-    constants,
     expire,
-    flaw,
+    in_file,
     mark_overdue,
     observe,
-    out_of_range,
 )
 from selectron.queries.threshold import certainty, odds_with_tail
 from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
@@ -179,11 +177,4 @@ def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> A
     )
 
 
-@constants.of(AutoState)
-def auto_constants(query: AutoState) -> tuple[str, ...]:
-    return "hard", "explore"
-
-
-@flaw.of(AutoState)
-def auto_flaw(query: AutoState) -> str:
-    return out_of_range(query, threshold=NOT_NEGATIVE, asked_share=SHARE)
+in_file(AutoState, "hard", "explore", threshold=NOT_NEGATIVE, asked_share=SHARE)

@@ -14,13 +14,11 @@ from selectron.protocol import (
     QueryState,
     advance,
     ask_probability,
-    constants,
     count_class,
     expire,
-    flaw,
+    in_file,
     mark_overdue,
     observe,
-    out_of_range,
     preview,
 )
 from selectron.queries.auto import Auto
@@ -220,11 +218,4 @@ def budget_expire(query: BudgetState, n: int) -> BudgetState:
     return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)
 
 
-@constants.of(BudgetState)
-def budget_constants(query: BudgetState) -> tuple[str, ...]:
-    return "total", "horizon", "rate"
-
-
-@flaw.of(BudgetState)
-def budget_flaw(query: BudgetState) -> str:
-    return out_of_range(query, threshold=NOT_NEGATIVE)
+in_file(BudgetState, "total", "horizon", "rate", threshold=NOT_NEGATIVE)

@@ -13,10 +13,10 @@ from selectron.protocol import (
     AnyForecast,
     advance,
     ask_probability,
-    constants,
     count_class,
     expire,
     flaw,
+    in_file,
     mark_overdue,
     observe,
     out_of_range,
@@ -287,19 +287,11 @@ def capped_observe(query: CappedState, x: Row, forecast: AnyForecast, y: float) 
 expire.of(CappedState)(forget_questions)
 mark_overdue.of(CappedState)(count_overdue)
 
-
-@constants.of(CappedState)
-def capped_constants(query: CappedState) -> tuple[str, ...]:
-    return ("explore",)
-
-
-@flaw.of(CappedState)
-def capped_flaw(query: CappedState) -> str:
-    return out_of_range(query, counts=NOT_NEGATIVE)
+in_file(CappedState, "explore", counts=NOT_NEGATIVE)
 
 
 @flaw.of(Thresholds)
-def thresholds_flaw(now: Thresholds) -> str:
-    if (now.balanced > 0.0) != (now.tracked > 0.0):
-        return "one of two thresholds is set"
-    return out_of_range(now, balanced=NOT_NEGATIVE, tracked=NOT_NEGATIVE)
+def one_threshold(now: Thresholds) -> str:
+    """Both thresholds are set, or neither is."""
+    wrong = out_of_range(now, balanced=NOT_NEGATIVE, tracked=NOT_NEGATIVE)
+    return wrong or ("one is set" if (now.balanced > 0.0) != (now.tracked > 0.0) else "")

@@ -107,7 +107,7 @@ def after_decision(coverage: Coverage, asked: bool, first: bool) -> Coverage:
 
 
 @flaw.of(Coverage)
-def coverage_flaw(coverage: Coverage) -> str:
+def wrong_coverage(coverage: Coverage) -> str:
     """The rows that count are among those kept; the latest of them may be the one at hand."""
     n_rows = Range(int(coverage.kept), len(coverage.products))
     return out_of_range(coverage, n_rows=n_rows, usual=NOT_NEGATIVE, limit=NOT_NEGATIVE)

@@ -9,8 +9,8 @@ from selectron.protocol import (
     QueryState,
     advance,
     ask_probability,
-    constants,
     expire,
+    in_file,
     observe,
 )
 from selectron.queries.auto import Auto
@@ -90,6 +90,4 @@ def with_floor(query: Any, explore: float) -> Any:
     return Floor(query, explore)
 
 
-@constants.of(FloorState)
-def floor_constants(query: FloorState) -> tuple[str, ...]:
-    return ("explore",)
+in_file(FloorState, "explore")

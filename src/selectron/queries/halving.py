@@ -10,10 +10,8 @@ from selectron.protocol import (
     AnyForecast,
     advance,
     ask_probability,
-    constants,
-    flaw,
+    in_file,
     observe,
-    out_of_range,
     unmoved_by_choice,
 )
 from selectron.spec import NOT_NEGATIVE, POSITIVE, QueryRule, Range
@@ -88,11 +86,4 @@ def halving_observe(query: HalvingState, x: Row, forecast: AnyForecast, y: float
     return HalvingState(query.threshold / 2.0, query.patience, 0)
 
 
-@constants.of(HalvingState)
-def halving_constants(query: HalvingState) -> tuple[str, ...]:
-    return ("patience",)
-
-
-@flaw.of(HalvingState)
-def halving_flaw(query: HalvingState) -> str:
-    return out_of_range(query, threshold=NOT_NEGATIVE)
+in_file(HalvingState, "patience", threshold=NOT_NEGATIVE)

@@ -11,12 +11,9 @@ from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import (
     AnyForecast,
     advance,
-    all_constant,
     ask_probability,
-    constants,
-    flaw,
+    in_file,
     observe,
-    out_of_range,
     unmoved_by_choice,
     unmoved_by_label,
 )
@@ -207,15 +204,7 @@ FIXED = UniformState, MarginState, SecondOrderMarginState  # nothing in these st
 advance.of(*FIXED, AdaptiveMarginState)(unmoved_by_choice)
 observe.of(*FIXED)(unmoved_by_label)
 
-
-constants.of(*FIXED)(all_constant)
-
-
-@constants.of(AdaptiveMarginState)
-def adaptive_constants(query: AdaptiveMarginState) -> tuple[str, ...]:
-    return ("beta",)
-
-
-@flaw.of(AdaptiveMarginState)
-def adaptive_flaw(query: AdaptiveMarginState) -> str:
-    return out_of_range(query, square_norm=NOT_NEGATIVE)
+in_file(UniformState, "rate")
+in_file(MarginState, "b")
+in_file(SecondOrderMarginState, "b")
+in_file(AdaptiveMarginState, "beta", square_norm=NOT_NEGATIVE)

@@ -11,15 +11,7 @@ from typing import ClassVar, NamedTuple
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
-from selectron.protocol import (
-    AnyForecast,
-    advance,
-    ask_probability,
-    constants,
-    flaw,
-    observe,
-    out_of_range,
-)
+from selectron.protocol import AnyForecast, advance, ask_probability, in_file, observe
 from selectron.spec import FRACTION, NOT_NEGATIVE, POSITIVE, QueryRule, Range
 
 SHARE = Range(0.0, 1.0, low_open=True, high_open=True)
@@ -175,11 +167,5 @@ def rate_tracking_observe(
     return query._replace(n_labels=query.n_labels + 1)
 
 
-@constants.of(BalancedState, RateTrackingState)
-def threshold_constants(query: BalancedState | RateTrackingState) -> tuple[str, ...]:
-    return ("widen", "narrow", *(("leak",) if isinstance(query, BalancedState) else ()))
-
-
-@flaw.of(BalancedState, RateTrackingState)
-def threshold_flaw(query: BalancedState | RateTrackingState) -> str:
-    return out_of_range(query, threshold=NOT_NEGATIVE)
+in_file(BalancedState, "widen", "narrow", "leak", threshold=NOT_NEGATIVE)
+in_file(RateTrackingState, "widen", "narrow", threshold=NOT_NEGATIVE)

@@ -14,9 +14,8 @@ from selectron.protocol import (
     UpdateState,
     absorb,
     end_warm_up,
-    flaw,
     has_statistics,
-    out_of_range,
+    in_file,
     present,
     preview,
     ready,
@@ -156,6 +155,4 @@ def automatic_ready(scaling: AutomaticState) -> bool:
     return max(scaling.centred.n_rows, scaling.winsorised.n_rows) > scaling.winsorised.warmup
 
 
-@flaw.of(AutomaticState)
-def automatic_flaw(scaling: AutomaticState) -> str:
-    return out_of_range(scaling, kind=Range(UNDECIDED, TABLE))
+in_file(AutomaticState, kind=Range(UNDECIDED, TABLE))

@@ -11,7 +11,7 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import ScalingState, absorb, constants, has_statistics, present, ready
+from selectron.protocol import ScalingState, absorb, has_statistics, in_file, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
 
@@ -120,6 +120,4 @@ def past_warm_up(scaling: ScalingState) -> bool:
     return bool(scaling.n_rows > scaling.warmup)
 
 
-@constants.of(CentredState)
-def centred_constants(scaling: CentredState) -> tuple[str, ...]:
-    return "bias", "warmup"
+in_file(CentredState, "bias", "warmup")

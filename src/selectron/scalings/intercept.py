@@ -12,8 +12,8 @@ from selectron.protocol import (
     Presented,
     ScalingState,
     absorb,
-    constants,
     has_statistics,
+    in_file,
     present,
     ready,
 )
@@ -113,6 +113,5 @@ def always_ready(scaling: ScalingState) -> bool:
     return True
 
 
-@constants.of(RawState, InterceptState)
-def plain_constants(scaling: ScalingState) -> tuple[str, ...]:
-    return ("d",) if isinstance(scaling, InterceptState) else ("ready",)
+in_file(RawState, "ready")
+in_file(InterceptState, "d")

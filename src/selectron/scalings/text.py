@@ -11,7 +11,7 @@ from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import logarithm, sqrt
 from selectron.numeric.rows import DenseRow, Row, ShiftedRow, SparseRow
 from selectron.numeric.sums import gather_dot, lane_dot
-from selectron.protocol import absorb, constants, flaw, has_statistics, out_of_range, present, ready
+from selectron.protocol import absorb, flaw, has_statistics, in_file, out_of_range, present, ready
 from selectron.scalings.centred import keeps_statistics, past_warm_up
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
@@ -156,15 +156,11 @@ def text_present(scaling: TextState, given: Row) -> ShiftedRow:
 has_statistics.of(TextState)(keeps_statistics)
 ready.of(TextState)(past_warm_up)
 
-
-@constants.of(TextState)
-def text_constants(scaling: TextState) -> tuple[str, ...]:
-    return "bias", "warmup"
+in_file(TextState, "bias", "warmup")
 
 
 @flaw.of(TextState)
-def text_flaw(scaling: TextState) -> str:
+def wrong_columns(scaling: TextState) -> str:
     """The columns of a dense row are 0, 1, 2, ...; rows that were counted are not negative."""
-    if not np.array_equal(scaling.columns, np.arange(len(scaling.columns))):
-        return "the columns are not 0, 1, 2, ..."
-    return out_of_range(scaling, rows_with=NOT_NEGATIVE)
+    rise = np.array_equal(scaling.columns, np.arange(len(scaling.columns)))
+    return out_of_range(scaling, rows_with=NOT_NEGATIVE) if rise else "the columns do not rise by 1"

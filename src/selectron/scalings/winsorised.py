@@ -10,7 +10,7 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, write_out
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import absorb, constants, flaw, has_statistics, out_of_range, present, ready
+from selectron.protocol import absorb, has_statistics, in_file, present, ready
 from selectron.scalings.centred import finished, keeps_statistics, past_warm_up, unreadable
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
 
@@ -131,13 +131,5 @@ def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
 has_statistics.of(WinsorisedState)(keeps_statistics)
 ready.of(WinsorisedState)(past_warm_up)
 
-
-@constants.of(WinsorisedState)
-def winsorised_constants(scaling: WinsorisedState) -> tuple[str, ...]:
-    return "clip", "bias", "warmup"
-
-
-@flaw.of(WinsorisedState)
-def winsorised_flaw(scaling: WinsorisedState) -> str:
-    kept = {"squares": NOT_NEGATIVE, "deviation": NOT_NEGATIVE, "square_length": NOT_NEGATIVE}
-    return out_of_range(scaling, **kept)
+SPREAD = {"squares": NOT_NEGATIVE, "deviation": NOT_NEGATIVE, "square_length": NOT_NEGATIVE}
+in_file(WinsorisedState, "clip", "bias", "warmup", **SPREAD)

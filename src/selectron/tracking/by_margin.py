@@ -10,10 +10,8 @@ from selectron.protocol import (
     Forecast,
     advance,
     ask_probability,
-    constants,
-    flaw,
+    in_file,
     observe,
-    out_of_range,
     unmoved_by_label,
 )
 from selectron.spec import FRACTION, POSITIVE, QueryRule, Range
@@ -84,12 +82,4 @@ def by_margin_advance(query: ByMarginState, forecast: Forecast, asked: bool) -> 
 
 observe.of(ByMarginState)(unmoved_by_label)
 
-
-@constants.of(ByMarginState)
-def by_margin_constants(query: ByMarginState) -> tuple[str, ...]:
-    return "up", "down", "floor"
-
-
-@flaw.of(ByMarginState)
-def by_margin_flaw(query: ByMarginState) -> str:
-    return out_of_range(query, width=Range(LEAST_WIDTH, MOST_WIDTH))
+in_file(ByMarginState, "up", "down", "floor", width=Range(LEAST_WIDTH, MOST_WIDTH))

@@ -9,13 +9,11 @@ from selectron.protocol import (
     Forecast,
     advance,
     ask_probability,
-    constants,
-    flaw,
+    in_file,
     observe,
-    out_of_range,
     unmoved_by_choice,
 )
-from selectron.spec import FRACTION, POSITIVE, QueryRule, Range
+from selectron.spec import FRACTION, POSITIVE, QueryRule
 from selectron.tracking.by_margin import MOST_WIDTH, odds_within
 
 
@@ -82,12 +80,4 @@ def by_mistakes_observe(
 
 advance.of(ByMistakesState)(unmoved_by_choice)
 
-
-@constants.of(ByMistakesState)
-def by_mistakes_constants(query: ByMistakesState) -> tuple[str, ...]:
-    return "up", "down", "floor", "least"
-
-
-@flaw.of(ByMistakesState)
-def by_mistakes_flaw(query: ByMistakesState) -> str:
-    return out_of_range(query, width=Range(0.0, MOST_WIDTH, low_open=True))
+in_file(ByMistakesState, "up", "down", "floor", "least", width=POSITIVE)

@@ -12,17 +12,7 @@ from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, add_scaled, dot
 from selectron.numeric.sums import lane_dot
 from selectron.numeric.symmetric import image
-from selectron.protocol import (
-    Forecast,
-    already_exact,
-    constants,
-    flaw,
-    glance,
-    hypothesis,
-    learn,
-    out_of_range,
-    predict,
-)
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, in_file, learn, predict
 from selectron.spec import NOT_NEGATIVE, POSITIVE, UpdateRule
 from selectron.updates.covariance import fresh_covariance
 
@@ -170,11 +160,4 @@ def forgetting_hypothesis(update: ForgettingState) -> Vector:
     return update.weights
 
 
-@constants.of(ForgettingState)
-def forgetting_constants(update: ForgettingState) -> tuple[str, ...]:
-    return "kept", "a", "reset_every"
-
-
-@flaw.of(ForgettingState)
-def forgetting_flaw(update: ForgettingState) -> str:
-    return out_of_range(update, norm=NOT_NEGATIVE)
+in_file(ForgettingState, "kept", "a", "reset_every", norm=NOT_NEGATIVE)

@@ -24,13 +24,10 @@ from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
     State,
-    all_constant,
     already_exact,
-    constants,
-    flaw,
     glance,
+    in_file,
     learn,
-    out_of_range,
     predict,
     set_odds,
     write_details,
@@ -279,9 +276,6 @@ def reweigh_inside(mixture: WeighedInside, losses: Matrix, weights: Vector) -> N
         weights[k] = mixture.room.row.weights[k]
 
 
-constants.of(Rate, WeighedOutside)(all_constant)
-
-
-@flaw.of(MembersState)
-def members_flaw(update: MembersState) -> str:
-    return out_of_range(update, odds=FRACTION)
+in_file(Rate, "tuned", "fixed", "scale", "cap")
+in_file(WeighedOutside, "weighed")
+in_file(MembersState, odds=FRACTION)

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 from numpy.typing import DTypeLike
 
-from selectron.protocol import Forecast, all_constant, constants
+from selectron.protocol import Forecast, in_file
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import Belief, Lesson, belief, lesson_of
 
@@ -45,4 +45,4 @@ def arow_lesson(rule: ArowRule, y: float, forecast: Forecast) -> Lesson:
     return Lesson(not loss <= 0.0, rule, y * loss * share, share)
 
 
-constants.of(ArowRule)(all_constant)
+in_file(ArowRule, "r")

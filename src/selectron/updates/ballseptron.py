@@ -13,13 +13,11 @@ from selectron.numeric.sums import lane_dot
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
-    all_constant,
     already_exact,
-    constants,
     flaw,
     glance,
     hypothesis,
+    in_file,
     learn,
     out_of_range,
     predict,
@@ -175,16 +173,12 @@ def many_ballseptron_learn(
     )
 
 
-constants.of(BallseptronRule)(all_constant)
+in_file(BallseptronRule, "r")
+in_file(BallseptronState, "r")
+in_file(ManyBallseptronState, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)
 
 
-@constants.of(BallseptronState)
-def ballseptron_constants(update: BallseptronState) -> tuple[str, ...]:
-    return ("r",)
-
-
-@flaw.of(BallseptronState, ManyBallseptronState)
-def ballseptron_flaw(update: State) -> str:
-    if isinstance(update, BallseptronState) and abs(update.scale) < SMALLEST_SCALE:
-        return f"scale is {update.scale}"
-    return out_of_range(update, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)
+@flaw.of(BallseptronState)
+def vanished(update: BallseptronState) -> str:
+    wrong = out_of_range(update, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)
+    return wrong or ("the scale is 0" if update.scale == 0.0 else "")

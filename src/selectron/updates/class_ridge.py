@@ -19,12 +19,11 @@ from selectron.protocol import (
     Forecast,
     ManyForecast,
     State,
-    flaw,
     follow_scaling,
     glance,
     hypothesis,
+    in_file,
     learn,
-    out_of_range,
     predict,
 )
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
@@ -198,11 +197,5 @@ def two_prototypes_hypothesis(update: TwoPrototypes) -> Vector:
     return between
 
 
-@flaw.of(KnownClasses)
-def counts_flaw(rule: KnownClasses) -> str:
-    return out_of_range(rule, counts=NOT_NEGATIVE)
-
-
-@flaw.of(TwoPrototypes)
-def two_prototypes_flaw(update: TwoPrototypes) -> str:
-    return out_of_range(update, norm=NOT_NEGATIVE)
+in_file(KnownClasses, counts=NOT_NEGATIVE)
+in_file(TwoPrototypes, norm=NOT_NEGATIVE)

@@ -20,12 +20,11 @@ from selectron.protocol import (
     Forecast,
     ManyForecast,
     State,
-    flaw,
     follow_scaling,
     glance,
     hypothesis,
+    in_file,
     learn,
-    out_of_range,
     predict,
     warm_up,
 )
@@ -328,6 +327,5 @@ def class_belief_hypothesis(update: ClassBelief) -> Matrix:
     return weights
 
 
-@flaw.of(Belief, ClassBelief)
-def belief_flaw(update: State) -> str:
-    return out_of_range(update, norm=NOT_NEGATIVE)
+in_file(Belief, norm=NOT_NEGATIVE)
+in_file(ClassBelief, norm=NOT_NEGATIVE)

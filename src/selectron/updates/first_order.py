@@ -24,11 +24,10 @@ from selectron.protocol import (
     ManyForecast,
     State,
     already_exact,
-    flaw,
     glance,
     hypothesis,
+    in_file,
     learn,
-    out_of_range,
     predict,
 )
 from selectron.spec import NOT_NEGATIVE, UpdateRule
@@ -213,6 +212,5 @@ def prototypes_of_many(update: Prototypes) -> Matrix:
     return update.prototypes
 
 
-@flaw.of(Separator, Prototypes)
-def length_flaw(update: State) -> str:
-    return out_of_range(update, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)
+in_file(Separator, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)
+in_file(Prototypes, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)

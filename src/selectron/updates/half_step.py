@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, add_scaled, square_norm
-from selectron.protocol import State, all_constant, constants
+from selectron.protocol import State, in_file
 from selectron.spec import FRACTION
 from selectron.updates.first_order import (
     FirstOrder,
@@ -81,4 +81,4 @@ def move_to_targets(rule: HalfStepRule, update: Prototypes, x: Row, label: int, 
     return Step(moved, square)
 
 
-constants.of(HalfStepRule)(all_constant)
+in_file(HalfStepRule, "rate")

@@ -164,5 +164,5 @@ def low_rank_end(store: LowRank, z: Row, share: float) -> LowRank:
 
 
 @flaw.of(LowRank)
-def low_rank_flaw(store: LowRank) -> str:
+def too_many_directions(store: LowRank) -> str:
     return out_of_range(store, n_directions=Range(0, len(store.shadow)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State, all_constant, constants
+from selectron.protocol import State, in_file
 from selectron.spec import POSITIVE
 from selectron.updates.first_order import (
     FirstOrder,
@@ -65,4 +65,4 @@ def passive_aggressive_step(
     return grown(before, along, margin, size)
 
 
-constants.of(PassiveAggressiveRule)(all_constant)
+in_file(PassiveAggressiveRule, "C", "squared")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State, all_constant, constants
+from selectron.protocol import State, in_file
 from selectron.spec import POSITIVE
 from selectron.updates.first_order import (
     FirstOrder,
@@ -52,4 +52,4 @@ def perceptron_step(
     return grown(before, rule.eta * y, margin, copies * square_norm(x))
 
 
-constants.of(PerceptronRule)(all_constant)
+in_file(PerceptronRule, "eta")

@@ -10,17 +10,7 @@ from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, logarithm, sqrt
 from selectron.numeric.rows import Row, dot, entry_index
-from selectron.protocol import (
-    Forecast,
-    already_exact,
-    constants,
-    flaw,
-    glance,
-    hypothesis,
-    learn,
-    out_of_range,
-    predict,
-)
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, in_file, learn, predict
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 
 
@@ -115,11 +105,4 @@ def pnorm_hypothesis(update: PNormState) -> Vector:
     return update.powers * power(update.total, (2.0 - update.p) / update.p)
 
 
-@constants.of(PNormState)
-def pnorm_constants(update: PNormState) -> tuple[str, ...]:
-    return ("p",)
-
-
-@flaw.of(PNormState)
-def pnorm_flaw(update: PNormState) -> str:
-    return out_of_range(update, total=NOT_NEGATIVE)
+in_file(PNormState, "p", total=NOT_NEGATIVE)

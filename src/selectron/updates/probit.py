@@ -9,7 +9,7 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import exponential, normal_density, normal_distribution, sqrt
 from selectron.numeric.rows import Row, add_scaled, square_norm
 from selectron.numeric.symmetric import downdate, quadratic_form
-from selectron.protocol import Forecast, State, flaw, out_of_range
+from selectron.protocol import Forecast, State, in_file
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
@@ -156,11 +156,5 @@ def widened(prior: Prior, square_length: float, variance: float) -> Prior:
     return Prior(prior.n_rows + 1, squares, overlap, most)
 
 
-@flaw.of(Noise)
-def noise_flaw(noise: Noise) -> str:
-    return out_of_range(noise, blur=POSITIVE, flips=NOT_NEGATIVE)
-
-
-@flaw.of(Prior)
-def prior_flaw(prior: Prior) -> str:
-    return out_of_range(prior, squares=NOT_NEGATIVE, most=POSITIVE)
+in_file(Noise, blur=POSITIVE, flips=NOT_NEGATIVE)
+in_file(Prior, squares=NOT_NEGATIVE, most=POSITIVE)

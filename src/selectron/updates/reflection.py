@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State, all_constant, constants
+from selectron.protocol import State, in_file
 from selectron.spec import Range
 from selectron.updates.first_order import (
     FirstOrder,
@@ -72,4 +72,4 @@ def reflection_step(
     return Step(-alpha * margin / copies / length, before.square_length - removed)
 
 
-constants.of(ReflectionRule)(all_constant)
+in_file(ReflectionRule, "alpha")

@@ -12,10 +12,10 @@ from selectron.numeric.rows import DenseRow, Row, add_scaled
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import (
     ManyForecast,
-    constants,
     flaw,
     glance,
     hypothesis,
+    in_file,
     learn,
     out_of_range,
     predict,
@@ -165,21 +165,11 @@ def revisit(memory: Memory, place: int, weights: Matrix, counts: Vector, scores:
         add_scaled(DenseRow(row), gained, weights[label])
 
 
-@constants.of(RehearsalState)
-def rehearsal_constants(update: RehearsalState) -> tuple[str, ...]:
-    return ("visits",)
+in_file(RehearsalState, "visits", norm=NOT_NEGATIVE)
 
 
 @flaw.of(Memory)
-def memory_flaw(memory: Memory) -> str:
-    """A row that is gone over again names a class and a place in the memory."""
+def wrong_place_or_class(memory: Memory) -> str:
+    """A row that is gone over again names a place in the memory and a class."""
     size, n_classes = memory.duals.shape
-    return out_of_range(memory, classes=Range(0, n_classes - 1), turn=Range(0, size - 1))
-
-
-@flaw.of(RehearsalState)
-def rehearsal_flaw(update: RehearsalState) -> str:
-    memory = update.memory
-    if (update.rule.counts[memory.classes[: memory.n_written]] <= 0.0).any():
-        return "a row is kept of a class without labels"
-    return out_of_range(update, norm=NOT_NEGATIVE)
+    return out_of_range(memory, turn=Range(0, size - 1), classes=Range(0, n_classes - 1))

@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, State, all_constant, constants, relabel
+from selectron.protocol import Forecast, State, in_file, relabel
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
@@ -97,4 +97,4 @@ def relabel_ridge(update: State, x: Row, before: float, after: float) -> State:
     return update._replace(norm=length_of(update.store))
 
 
-constants.of(RidgeRule)(all_constant)
+in_file(RidgeRule, "a")

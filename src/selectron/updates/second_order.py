@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
-from selectron.protocol import Forecast, all_constant, constants
+from selectron.protocol import Forecast, in_file
 from selectron.spec import POSITIVE, UpdateRule
 from selectron.updates.covariance import (
     Belief,
@@ -85,4 +85,4 @@ def for_and_against(rule: SecondOrderRule, k: int, label: int, rival: int, score
     return 1.0 if k == label else -1.0 if k == rival else 0.0
 
 
-constants.of(SecondOrderRule)(all_constant)
+in_file(SecondOrderRule, "a")

@@ -12,17 +12,7 @@ from selectron.numeric.elementary import opposite_exponentials
 from selectron.numeric.exponential_step import LEAST_WEIGHT, tilt_entries
 from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
 from selectron.numeric.sums import lane_sum
-from selectron.protocol import (
-    Forecast,
-    already_exact,
-    constants,
-    flaw,
-    glance,
-    hypothesis,
-    learn,
-    out_of_range,
-    predict,
-)
+from selectron.protocol import Forecast, already_exact, glance, hypothesis, in_file, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
 
 # Unnormalised weights are brought back to sum one when their sum leaves this range.
@@ -144,11 +134,4 @@ def winnow_hypothesis(update: WinnowState) -> Vector:
     return update.difference / update.total
 
 
-@constants.of(WinnowState)
-def winnow_constants(update: WinnowState) -> tuple[str, ...]:
-    return ("eta",)
-
-
-@flaw.of(WinnowState)
-def winnow_flaw(update: WinnowState) -> str:
-    return out_of_range(update, positive=POSITIVE, negative=POSITIVE, total=POSITIVE)
+in_file(WinnowState, "eta", positive=POSITIVE, negative=POSITIVE, total=POSITIVE)
