@@ -8,7 +8,7 @@ difference of equals (α near 1), share at once: there scale = 1 and floor = 0. 
 which no mass moves (α = 0) or none stays (α = 1), are kept apart.
 """
 
-from math import fsum
+from math import fsum, prod
 from typing import NamedTuple, Self, cast
 
 import numpy as np
@@ -130,10 +130,12 @@ class LearnAlpha(Mixture):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        n, alphas = field_length(state, "calm"), field(state, "alphas")
-        if np.size(field(state, "calm")) + np.size(field(state, "stiff")) != n * np.size(alphas):
+        n, alphas = field_length(state, "calm"), _read_alphas(None, field(state, "alphas"))
+        shapes = [np.shape(field(state, name)) for name in ("calm", "stiff")]
+        if sum(prod(shape) for shape in shapes) != n * len(alphas):
             raise ValueError(
-                "'calm' and 'stiff' of the state have not one weight an expert and rate"
+                f"'calm' and 'stiff' of the state have the shapes {shapes}: that is not one weight "
+                f"for each of {n} experts and {len(alphas)} rates"
             )
         experts = cls(n, alphas=alphas)
         experts._rate = rate_from_state(state)
