@@ -109,15 +109,17 @@ def spoilt(X, row, value, whole):
 @pytest.mark.parametrize("n_classes", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_outlier_anywhere_costs_next_to_nothing(n_classes, whole):
-    asked, scores = np.zeros((2, 20)), np.zeros((2, 20))
-    for seed in range(20):
+    n_seeds = 20 if n_classes == 2 else 60
+    asked, scores = np.zeros((2, n_seeds)), np.zeros((2, n_seeds))
+    for seed in range(n_seeds):
         rng, X, y = normal_rows(seed, 6_000, n_classes=n_classes)
         wild = spoilt(X[:4_000], rng.integers(0, [10, 50, 4_000][seed % 3]), SIZES[seed % 5], whole)
         for k, rows in enumerate((X[:4_000], wild)):
             clf = default(seed, rows, y[:4_000])
             asked[k, seed], scores[k, seed] = clf.n_asked_, clf.score(X[4_000:], y[4_000:])
+    lost = scores[0] - scores[1]
     assert asked[1].sum() <= 1.1 * asked[0].sum()
-    assert scores[1].mean() >= scores[0].mean() - 0.003
+    assert lost.mean() <= 0.001 + 3.0 * lost.std() / np.sqrt(n_seeds)
 
 
 def taught(X, warmup=50):
