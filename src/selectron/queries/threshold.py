@@ -223,3 +223,8 @@ def threshold_constants(query: BalancedState | RateTrackingState) -> tuple[str, 
 @flaw.of(BalancedState, RateTrackingState)
 def threshold_flaw(query: BalancedState | RateTrackingState) -> str:
     return out_of_range(query, threshold=NOT_NEGATIVE)
+
+
+@flaw.of(Ceiling)
+def ceiling_flaw(ceiling: Ceiling) -> str:
+    return out_of_range(ceiling, largest=NOT_NEGATIVE)

@@ -155,4 +155,4 @@ def winsorised_constants(scaling: WinsorisedState) -> tuple[str, ...]:
 @flaw.of(WinsorisedState)
 def winsorised_flaw(scaling: WinsorisedState) -> str:
     kept = {"squares": NOT_NEGATIVE, "deviation": NOT_NEGATIVE, "square_length": NOT_NEGATIVE}
-    return out_of_range(scaling, **kept)
+    return out_of_range(scaling, factors=POSITIVE, **kept)

@@ -234,3 +234,8 @@ def noise_flaw(noise: Noise) -> str:
 @flaw.of(Prior)
 def prior_flaw(prior: Prior) -> str:
     return out_of_range(prior, squares=NOT_NEGATIVE, most=POSITIVE)
+
+
+@flaw.of(Rival)
+def rival_flaw(rival: Rival) -> str:
+    return out_of_range(rival, lead=NOT_NEGATIVE)
