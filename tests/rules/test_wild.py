@@ -83,7 +83,7 @@ def against_the_twin(query, twin, noise, flip):
     theirs = run.run(learners.Probit(3), twin, X, signs, thrown)
     np.testing.assert_array_equal(ours.asked, theirs.asked)
     np.testing.assert_allclose(ours.weights, theirs.learner.weights, rtol=1e-6, atol=1e-9)
-    return ours.machine.state
+    return ours.machine.states.now
 
 
 @pytest.mark.parametrize(
