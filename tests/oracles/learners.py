@@ -291,17 +291,32 @@ class Rehearsal(Learner):
 
 
 class Probit(Learner):
-    """A Gaussian belief about the separator, moments matched at every label."""
+    """A Gaussian belief about the separator, moments matched at every label.
+
+    The whole belief, not that of low rank, begins again when a rival predicts much better: the sign
+    of x.(the sum of y x over the latest labels), believed to be right three times in four.
+    """
 
     def __init__(self, d, rank=0):
         super().__init__(d)
-        self.V = np.eye(d)
-        self.nu, self.Om = 0.3, 0.0
         self.rank = rank or np.inf
+        self.rival, self.lead = np.zeros(d), 0.0
+        self.begin()
+
+    def begin(self):
+        self.weights = np.zeros(len(self.rival))
+        self.V = np.eye(len(self.rival))
+        self.nu, self.Om, self.n = 0.3, 0.0, 0
 
     @property
     def flip_rate(self):
-        return min(0.4, (1 + self.Om) / (20 + self.n_updates))
+        return min(0.4, (1 + self.Om) / (20 + self.n))
+
+    def refuted(self, x, y, Z):
+        trust = 0.5 + 0.25 * np.sign(y * (self.rival @ x))
+        self.lead = max(self.lead + np.log(trust / Z), 0.0)
+        self.rival = self.rival * (1 - 1 / (50 + 2 * len(x))) + y * x
+        return self.lead > 14
 
     def forecast(self, x):
         r = max(x @ self.V @ x, 1e-12)
@@ -313,13 +328,19 @@ class Probit(Learner):
         zeta = max(-30.0, y * p / np.sqrt(S))
         F = norm.cdf(zeta)
         Z = fl + (1 - 2 * fl) * F
+        if self.rank == np.inf and self.refuted(x, y, Z):
+            self.begin()
+            self.lead = 0.0
+            self.n_updates += 1
+            return
         a = (1 - 2 * fl) * norm.pdf(zeta) / Z
         h = np.clip(a * (a + zeta), 0, 1) / S
         g = self.V @ x
         self.weights = self.weights + y * a / np.sqrt(S) * g
         if self.n_updates < self.rank:
             self.V = self.V - h * np.outer(g, g)
-        if self.n_updates > 0:
+        if self.n > 0:
             self.nu = float(np.clip(self.nu * np.exp(np.clip(-a * zeta, -1, 1)), 1e-12, 4))
         self.Om += fl * (1 - F) / Z
+        self.n += 1
         self.n_updates += 1

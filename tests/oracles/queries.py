@@ -125,13 +125,32 @@ class Threshold(Query):
         self.labelled = True
 
 
+class Ceiling:
+    """Hold a threshold that moves by factors among the certainties of the labels of late."""
+
+    def __init__(self):
+        self.largest, self.above = 0.0, 0
+
+    def move(self, q, s, factor):
+        """Return q after a label of certainty s, and whether q starts anew: labels are noise."""
+        self.largest = max(s, 0.98 * (self.largest or q))
+        moved = q * factor
+        if factor > 1:
+            moved = max(q, min(moved, 64 * self.largest))
+        self.above = self.above + 1 if moved > 4 * self.largest else max(self.above - 1, 0)
+        if self.above <= 30:
+            return moved, False
+        self.above = 0
+        return 0.005 * self.largest, True
+
+
 class Balanced(Threshold):
     """Hold a share `rho` of mistakes among the labels asked; `leak` opens q while none is asked."""
 
     def __init__(self, rho=0.45, step=1.0, leak=4.0, start=None):
         super().__init__(start)
         self.rho, self.step, self.leak = rho, step, leak
-        self.t = 0
+        self.t, self.ceiling = 0, Ceiling()
 
     def advance(self, forecast, asked):
         self.t += 1
@@ -142,7 +161,10 @@ class Balanced(Threshold):
         super().observe(x, forecast, y)
         if self.q:
             mistaken = y * forecast.margin <= 0
-            self.q *= exp(self.step * (1 - self.rho)) if mistaken else exp(-self.step * self.rho)
+            factor = exp(self.step * (1 - self.rho)) if mistaken else exp(-self.step * self.rho)
+            s = abs(forecast.margin) / forecast.unit
+            self.q, anew = self.ceiling.move(self.q, s, factor)
+            self.t = min(self.t, 1500) if anew else self.t
 
 
 class RateTracking(Threshold):
@@ -162,8 +184,11 @@ class Auto(Query):
 
     def __init__(self, hard=False, explore=0.0):
         self.hard, self.explore = hard, explore
+        self.begin()
+
+    def begin(self):
         self.q = None
-        self.t = 0
+        self.t, self.ceiling = 0, Ceiling()
         self.asked_share = 0.5
         self.seen = {-1.0: 0, 1.0: 0}
 
@@ -191,6 +216,8 @@ class Auto(Query):
         return max(self.by_rule(s), self.floor)
 
     def advance(self, forecast, asked):
+        if forecast.norm == 0 and self.n > 0:  # the learner has begun again
+            self.begin()
         self.t += 1
         s = abs(forecast.margin) / forecast.unit
         if self.n == 0 or s < 1e-12:
@@ -208,7 +235,9 @@ class Auto(Query):
         if self.q and s >= 1e-12 and not self.one and self.by_rule(s) > 0:
             share = self.by_rule(s) / max(self.by_rule(s), self.floor)
             mistaken = y * forecast.margin <= 0
-            self.q *= exp(share * 0.7 * (0.55 if mistaken else -0.45))
+            factor = exp(share * 0.7 * (0.55 if mistaken else -0.45))
+            self.q, anew = self.ceiling.move(self.q, s, factor)
+            self.t = min(self.t, 1500) if anew else self.t
         self.seen[float(y)] += 1
 
 

@@ -29,6 +29,21 @@ class Winsorised:
         return z / (np.sqrt(z @ z) or 1.0)
 
 
+def cleaned(early):
+    """Return the first rows of a table without outliers, and the factor of each column's unit."""
+    early, factors = early.copy(), np.ones(early.shape[1])
+    for j, column in enumerate(early.T):
+        median = np.sort(column)[(len(column) - 1) // 2]
+        away = abs(column - median)
+        apart = np.sort(away[away > 0])
+        spread = apart[(len(apart) - 1) // 2] if len(apart) else 0.0
+        column[away > 30 * spread] = median
+        size = spread or abs(median)
+        if size and not 1e-90 < size < 1e90:
+            factors[j] = 2.0 ** min(-np.frexp(size)[1], 1000)
+    return early, factors
+
+
 class Centred:
     def __init__(self, d, bias=0.5):
         self.bias = bias

@@ -15,7 +15,7 @@ from selectron.protocol import (
     mark_overdue,
     observe,
 )
-from selectron.queries.threshold import certainty, odds_with_tail
+from selectron.queries.threshold import Ceiling, certainty, moved, odds_with_tail
 from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
 
 RHO, STEP, LEAK = 0.45, 0.7, 4.0
@@ -37,8 +37,9 @@ class Auto(QueryRule):
 
     A mistake widens q, a right answer narrows it, and a round without a question widens it. While
     all labels are of one class, q holds a rate of questions that fades, and novel rows come first.
-    While at least 20 answers are outstanding, and at least as many as have come, only the floor
-    asks.
+    If mistakes keep q above all certainties, labels are noise: q starts anew at 1/200 of the
+    largest certainty. If the update rule drops what it had learnt, so does this rule. While at
+    least 20 answers are outstanding, and at least as many as have come, only the floor asks.
 
     Parameters
     ----------
@@ -67,6 +68,7 @@ class Auto(QueryRule):
 
 class AutoState(NamedTuple):
     threshold: float = 0.0  # 0: not set yet
+    ceiling: Ceiling = Ceiling()
     hard: bool = False
     explore: float = 0.0
     asked_share: float = 0.5  # of the recent rounds
@@ -112,6 +114,20 @@ def rule_odds(query: AutoState, level: float) -> float:
     return odds_with_tail(limit, level, DOUBLINGS)
 
 
+@helper
+def begun_again(query: AutoState) -> AutoState:
+    """Return the rule without all it had learnt; what it asked and waits for stays."""
+    return query._replace(
+        threshold=0.0,
+        ceiling=Ceiling(0.0, 0),
+        asked_share=0.5,
+        n_rounds=0,
+        n_asked=query.n_asked - query.n_negative - query.n_positive,
+        n_negative=0,
+        n_positive=0,
+    )
+
+
 @ask_probability.of(AutoState)
 def auto_probability(query: AutoState, x: Row, forecast: AnyForecast) -> float:
     level = certainty(forecast)
@@ -126,6 +142,8 @@ def auto_probability(query: AutoState, x: Row, forecast: AnyForecast) -> float:
 
 @advance.of(AutoState)
 def auto_advance(query: AutoState, forecast: AnyForecast, asked: bool) -> AutoState:
+    if forecast.norm == 0.0 and query.n_negative + query.n_positive > 0:
+        query = begun_again(query)  # as the update rule has
     n_rounds = query.n_rounds + 1
     threshold, share = query.threshold, query.asked_share
     n_labels = query.n_negative + query.n_positive
@@ -161,7 +179,7 @@ def count_overdue(query: Waits, n: int) -> Waits:
 
 @observe.of(AutoState)
 def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> AutoState:
-    threshold = query.threshold
+    threshold, ceiling, n_rounds = query.threshold, query.ceiling, query.n_rounds
     level = certainty(forecast)
     if threshold > 0.0 and level >= NO_MARGIN and not one_class(query):
         # Most answers to questions of the floor are right, whatever the threshold is. So a label
@@ -169,9 +187,12 @@ def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> A
         by_rule = rule_odds(query, level)
         weight = by_rule / max(by_rule, floor_of(query)) if by_rule > 0.0 else 0.0
         missed = 1.0 if y * forecast.margin <= 0.0 else 0.0
-        threshold *= exponential(weight * STEP * (missed - RHO))
+        factor = exponential(weight * STEP * (missed - RHO))
+        threshold, ceiling, n_rounds = moved(threshold, ceiling, n_rounds, level, factor)
     return query._replace(
         threshold=threshold,
+        ceiling=ceiling,
+        n_rounds=n_rounds,
         n_negative=query.n_negative + (y < 0.0),
         n_positive=query.n_positive + (y > 0.0),
     )

@@ -15,6 +15,11 @@ from selectron.protocol import AnyForecast, advance, ask_probability, in_file, o
 from selectron.spec import FRACTION, NOT_NEGATIVE, POSITIVE, QueryRule, Range
 
 SHARE = Range(0.0, 1.0, low_open=True, high_open=True)
+FADE = 0.98  # the largest certainty of late fades by this factor with every label
+ABOVE, WIDEST = 4.0, 64.0  # times the largest certainty: a threshold is out of reach, and ends
+PATIENCE = 30  # labels: so many more with the threshold out of reach than within, and all is noise
+FRESH_START = 0.005  # the threshold then starts anew at this share of the largest certainty
+FRESH_ROUNDS = 1500  # and leaks again as after so many rounds
 
 
 @helper
@@ -34,13 +39,41 @@ def odds_with_tail(threshold: float, level: float, doublings: int) -> float:
     return odds
 
 
+class Ceiling(NamedTuple):
+    """What holds a threshold among the certainties that there are."""
+
+    largest: float = 0.0  # the largest certainty among the labels of late
+    n_above: int = 0  # labels with the threshold out of reach, less those with it within
+
+
+@helper
+def moved(
+    threshold: float, ceiling: Ceiling, n_rounds: int, level: float, factor: float
+) -> tuple[float, Ceiling, int]:
+    """Return threshold, ceiling and rounds after a label of this certainty moves the threshold.
+
+    A threshold above all certainties asks about every row. Where mistakes keep it there, labels
+    are noise and no question is better than another. So the threshold starts anew, far below.
+    """
+    known = ceiling.largest if ceiling.largest > 0.0 else threshold
+    largest = max(level, FADE * known)
+    wide = threshold * factor
+    if factor > 1.0:
+        wide = max(min(wide, WIDEST * largest), threshold)
+    n_above = ceiling.n_above + 1 if wide > ABOVE * largest else max(ceiling.n_above - 1, 0)
+    if n_above > PATIENCE:
+        return FRESH_START * largest, Ceiling(largest, 0), min(n_rounds, FRESH_ROUNDS)
+    return wide, Ceiling(largest, n_above), n_rounds
+
+
 @dataclass(frozen=True)
 class Balanced(QueryRule):
     """Hold the share of mistakes among the labels asked at rho.
 
     A mistake widens the threshold by exp(step (1 - rho)), and a right answer narrows it by
     exp(-step rho). A round without a question widens it by 1 + leak/t, so that the rule never
-    stops asking.
+    stops asking. If mistakes keep it above all certainties, labels are noise: it starts anew at
+    1/200 of the largest certainty.
 
     Parameters
     ----------
@@ -79,6 +112,7 @@ class BalancedState(NamedTuple):
     widen: float
     narrow: float
     leak: float
+    ceiling: Ceiling = Ceiling()
     n_rounds: int = 0
     n_labels: int = 0
 
@@ -100,7 +134,13 @@ def balanced_observe(
     query: BalancedState, x: Row, forecast: AnyForecast, y: float
 ) -> BalancedState:
     factor = query.widen if y * forecast.margin <= 0.0 else query.narrow
-    return query._replace(threshold=query.threshold * factor, n_labels=query.n_labels + 1)
+    level = certainty(forecast)
+    threshold, ceiling, n_rounds = moved(
+        query.threshold, query.ceiling, query.n_rounds, level, factor
+    )
+    return query._replace(
+        threshold=threshold, ceiling=ceiling, n_rounds=n_rounds, n_labels=query.n_labels + 1
+    )
 
 
 @dataclass(frozen=True)
@@ -169,3 +209,4 @@ def rate_tracking_observe(
 
 in_file(BalancedState, "widen", "narrow", "leak", threshold=NOT_NEGATIVE)
 in_file(RateTrackingState, "widen", "narrow", threshold=NOT_NEGATIVE)
+in_file(Ceiling, largest=NOT_NEGATIVE)

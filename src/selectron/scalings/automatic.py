@@ -1,6 +1,7 @@
 """The first rows tell, without a label, whether they are images or a table."""
 
 from dataclasses import dataclass
+from math import frexp, inf, ldexp
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -28,8 +29,12 @@ from selectron.spec import Range, Scaling
 LEAST_PIXELS = 32
 ALIKE = 4.0  # the largest values of the columns of an image are alike up to this factor
 MEDIAN, MOST = 0.5, 0.95
-HALVINGS = 60
 MOST_EARLY = 50  # rows kept of the warm-up, for update rules that keep many more numbers
+OUTLYING = 30.0  # times the usual distance from the median: such an entry is left out
+LEAST_EARLY = 10  # among fewer rows, no entry is an outlier
+ODD_SIZE, ODD_SHARE = 10.0, 0.05  # rows so many times the usual size, if few, have no say
+LEAST_SPREAD, MOST_SPREAD = 1e-90, 1e90  # columns beyond are rescaled, so that squares are numbers
+MOST_DOUBLINGS = 1000
 
 UNDECIDED, IMAGES, TABLE = range(3)
 
@@ -66,14 +71,15 @@ class Automatic(Scaling):
         centred = Centred(warmup=self.warmup).begin(d, dtype)
         winsorised = Winsorised(warmup=self.warmup).begin(d, dtype)
         early = np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_KEPT else 0, d))
-        return AutomaticState(centred, winsorised, np.zeros(d), early)
+        return AutomaticState(centred, winsorised, np.zeros(d), early, np.zeros(len(early)))
 
 
 class AutomaticState(NamedTuple):
     centred: CentredState
     winsorised: WinsorisedState
     largest: Vector  # for each column: its largest value in the warm-up
-    early: Matrix  # the first rows, as they came
+    early: Matrix  # the first rows; of a table, without outliers once all are there
+    column: Vector  # room for one of their columns
     least: float = 0.0  # the least of all entries and 0
     kind: int = UNDECIDED
 
@@ -86,9 +92,8 @@ def quantile(values: Vector, share: float) -> float:
     for value in values:
         positive += value > 0.0
         high = max(high, value)
-    low = 0.0
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
+    low, middle = 0.0, 0.5 * high
+    while low < middle < high:
         below = 0
         for value in values:
             below += 0.0 < value <= middle
@@ -96,6 +101,7 @@ def quantile(values: Vector, share: float) -> float:
             high = middle
         else:
             low = middle
+        middle = low + 0.5 * (high - low)
     return high
 
 
@@ -107,9 +113,120 @@ def kind_of(largest: Vector, least: float) -> int:
     return IMAGES if quantile(largest, MOST) <= ALIKE * quantile(largest, MEDIAN) else TABLE
 
 
+@helper
+def lower_median(values: Vector, start: int) -> float:
+    """Sort the values; return the median of those from `start` on, the lower of two."""
+    for k in range(1, len(values)):
+        value, place = values[k], k
+        while place > 0 and values[place - 1] > value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
+    return np.float64(values[start + (len(values) - start - 1) // 2])
+
+
+@helper
+def column_spread(column: Vector, median: float) -> float:
+    """Turn a column into distances from its median; return the median of those that are not 0."""
+    equal = 0
+    for k in range(len(column)):
+        column[k] = abs(column[k] - median)
+        equal += column[k] == 0.0
+    return lower_median(column, equal) if equal < len(column) else 0.0
+
+
+@helper
+def factor_of(size: float) -> float:
+    """Return 1 for a column of usual size, else the power of two that makes it usual."""
+    if size == 0.0 or LEAST_SPREAD < size < MOST_SPREAD:
+        return 1.0
+    return ldexp(1.0, min(-frexp(size)[1], MOST_DOUBLINGS))
+
+
+@helper
+def cleaned(early: Matrix, column: Vector, factors: Vector) -> int:
+    """Put medians in the place of outliers, and find the factors of columns of extreme units.
+
+    Return how many entries and columns this changes.
+    """
+    changes = 0
+    for i in range(len(factors)):
+        for k in range(len(early)):
+            column[k] = early[k, i]
+        median = lower_median(column, 0)
+        spread = column_spread(column, median)
+        most = OUTLYING * spread if len(early) >= LEAST_EARLY else inf
+        for k in range(len(early)):
+            if abs(early[k, i] - median) > most:
+                early[k, i] = median
+                changes += 1
+        factors[i] = factor_of(spread if spread > 0.0 else abs(median))
+        changes += factors[i] != 1.0
+    return changes
+
+
+@helper
+def taught_again(
+    winsorised: WinsorisedState, early: Matrix, column: Vector, kind: int
+) -> WinsorisedState:
+    """Return what the early rows of a table teach, if some of them had to be cleaned."""
+    if kind != TABLE or cleaned(early, column, winsorised.factors) == 0:
+        return winsorised
+    winsorised.mean[:] = 0.0
+    winsorised.squares[:] = 0.0
+    winsorised.deviation[:] = 0.0
+    rescaled = False
+    for factor in winsorised.factors:
+        rescaled = rescaled or factor != 1.0
+    winsorised = winsorised._replace(square_length=0.0, n_rows=0, rescaled=rescaled)
+    for k in range(len(early)):
+        winsorised = absorb(winsorised, DenseRow(early[k]))
+    return winsorised
+
+
+@helper
+def size_of(row: Vector) -> float:
+    """Return the largest distance of an entry from 0."""
+    size = 0.0
+    for value in row:
+        size = max(size, abs(value))
+    return size
+
+
+@helper
+def is_odd(row: Vector, most: float) -> bool:
+    """Tell whether a row has an entry that is negative or very large."""
+    odd = 0
+    for value in row:
+        odd += value < 0.0 or value > most
+    return odd > 0
+
+
+@helper
+def without_odd_rows(early: Matrix, column: Vector, largest: Vector, least: float) -> float:
+    """Take back what a few odd rows said about the largest and least values; return the least.
+
+    If many rows are odd, that is what rows are like, and nothing changes.
+    """
+    for k in range(len(early)):
+        column[k] = size_of(early[k])
+    most = ODD_SIZE * lower_median(column, 0)
+    n_odd = 0
+    for k in range(len(early)):
+        n_odd += is_odd(early[k], most)
+    if most == 0.0 or n_odd == 0 or n_odd > max(1.0, ODD_SHARE * len(early)):
+        return least
+    largest[:] = 0.0
+    for k in range(len(early)):
+        if not is_odd(early[k], most):
+            for i in range(len(largest)):
+                largest[i] = max(largest[i], early[k, i])
+    return 0.0
+
+
 @absorb.of(AutomaticState)
 def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
-    centred, winsorised, largest, early, least, kind = scaling
+    centred, winsorised, largest, early, column, least, kind = scaling
     if kind != TABLE:
         centred = absorb(centred, x)
     if kind != IMAGES:
@@ -122,9 +239,12 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
             least = min(least, buffer[i])
         if winsorised.n_rows <= len(early):
             write_out(x, early[winsorised.n_rows - 1])
+        if winsorised.n_rows == len(early):
+            least = without_odd_rows(early, column, largest, least)
+            winsorised = taught_again(winsorised, early, column, kind_of(largest, least))
         if winsorised.n_rows >= winsorised.warmup:
             kind = kind_of(largest, least)
-    return AutomaticState(centred, winsorised, largest, early, least, kind)
+    return AutomaticState(centred, winsorised, largest, early, column, least, kind)
 
 
 @end_warm_up.of(AutomaticState)

@@ -14,6 +14,9 @@ from selectron.numeric.sums import lane_dot
 from selectron.protocol import ScalingState, absorb, has_statistics, in_file, present, ready
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
+SHORTEST, LONGEST = 1e-140, 1e150  # rows whose squares are numbers, neither lost nor infinite
+NO_LENGTH = 1e-307  # one over less is infinite
+
 
 @dataclass(frozen=True)
 class Centred(Scaling):
@@ -60,9 +63,26 @@ class CentredState(NamedTuple):
 def per_length(x: Row) -> float:
     """Return 1/|x|, 0 for a row of zeros, NaN for a row that is not finite."""
     size = sqrt(square_norm(x))
+    if not SHORTEST < size < LONGEST:
+        size = extreme_length(x.values)
     if size - size != 0.0:
         return nan
-    return 1.0 / size if size > 0.0 else 0.0
+    return 1.0 / size if size > NO_LENGTH else 0.0
+
+
+@helper
+def extreme_length(values: Vector) -> float:
+    """Return the length of numbers so small or large that their squares are not."""
+    largest, bad = 0.0, 0
+    for value in values:
+        bad += value - value != 0.0
+        largest = max(largest, abs(value))
+    if bad > 0 or largest == 0.0:
+        return nan if bad > 0 else 0.0
+    total = 0.0
+    for value in values:
+        total += (value / largest) * (value / largest)
+    return largest * sqrt(total)
 
 
 @helper

@@ -15,6 +15,8 @@ from selectron.scalings.centred import finished, keeps_statistics, past_warm_up,
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
 
 TRUSTED = 20  # rows after which a spread is trusted to tell an outlier
+LARGEST_CHANGE = 1e150  # its square is still a number
+LARGEST_VALUE = 1e300
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Winsorised(Scaling):
     RANGES: ClassVar = {"clip": POSITIVE, "bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
 
     def begin(self, d: int, dtype: DType) -> "WinsorisedState":
-        arrays = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d + 1)
+        arrays = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d + 1), np.ones(d)
         return WinsorisedState(*arrays, float(self.clip), float(self.bias), int(self.warmup))
 
 
@@ -61,11 +63,13 @@ class WinsorisedState(NamedTuple):
     squares: Vector  # sums of squared deviations, clipped
     deviation: Vector
     buffer: Vector  # the row at hand, as presented
+    factors: Vector  # powers of two: columns of extreme units are multiplied by them
     clip: float
     bias: float
     warmup: int
     square_length: float = 0.0  # the mean of |v|²
     n_rows: int = 0
+    rescaled: bool = False  # the factors are not all 1
 
 
 @helper
@@ -81,6 +85,15 @@ def all_finite(values: Vector) -> bool:
 def clipped(value: float, bound: float) -> float:
     """Return the value, or the bound that it exceeds on either side."""
     return bound if value > bound else (-bound if value < -bound else value)
+
+
+@helper
+def rescale(scaling: WinsorisedState) -> None:
+    """Multiply the row in the buffer by the factors of its columns."""
+    buffer, factors = scaling.buffer, scaling.factors
+    if scaling.rescaled:
+        for i in range(len(factors)):
+            buffer[i] = clipped(buffer[i] * factors[i], LARGEST_VALUE)
 
 
 @helper
@@ -101,12 +114,13 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
     write_out(x, buffer)
     if not all_finite(buffer[:d]):  # the pass will refuse the row
         return scaling
+    rescale(scaling)
     n_rows = scaling.n_rows + 1
     for i in range(d):
         change = buffer[i] - mean[i]
         # A feature that never moved has no spread to judge by.
-        if n_rows > TRUSTED and deviation[i] > 0.0:
-            change = clipped(change, scaling.clip * deviation[i])
+        trusted = n_rows > TRUSTED and deviation[i] > 0.0
+        change = clipped(change, scaling.clip * deviation[i] if trusted else LARGEST_CHANGE)
         mean[i] += change / n_rows
         squares[i] += change * change * (1.0 - 1.0 / n_rows)
         deviation[i] = sqrt(squares[i] / n_rows)
@@ -121,6 +135,7 @@ def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
     write_out(x, buffer)
     if not all_finite(buffer[:d]):
         return unreadable(buffer)
+    rescale(scaling)
     square = standardise(scaling)
     bias = scaling.bias * sqrt(scaling.square_length)
     length = sqrt(square + bias * bias)
@@ -132,4 +147,4 @@ has_statistics.of(WinsorisedState)(keeps_statistics)
 ready.of(WinsorisedState)(past_warm_up)
 
 SPREAD = {"squares": NOT_NEGATIVE, "deviation": NOT_NEGATIVE, "square_length": NOT_NEGATIVE}
-in_file(WinsorisedState, "clip", "bias", "warmup", **SPREAD)
+in_file(WinsorisedState, "clip", "bias", "warmup", factors=POSITIVE, **SPREAD)

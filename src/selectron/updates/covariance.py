@@ -112,6 +112,14 @@ def warm_up_rule(rule: State, update: Belief, x: Row) -> State:
     return rule
 
 
+@Verb.with_body
+def reconsider(
+    rule: State, update: Belief, x: Row, y: float, forecast: Forecast
+) -> tuple[Belief, bool]:
+    """Return the belief ahead of a label, and whether the label has refuted all it had learnt."""
+    return update, False
+
+
 # What a store does.
 
 
@@ -258,6 +266,9 @@ def belief_predict(update: Belief, x: Row, seen: Forecast) -> Forecast:
 
 @learn.of(Belief)
 def belief_learn(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief:
+    update, refuted = reconsider(update.rule, update, x, y, forecast)
+    if refuted:
+        return update
     lesson = lesson_of(update.rule, y, forecast)
     if not lesson.learns:
         return update

@@ -3,11 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 from numpy.typing import DTypeLike
 
+from selectron.arrays import Vector
 from selectron.compiler.verbs import helper
-from selectron.numeric.elementary import exponential, normal_density, normal_distribution, sqrt
-from selectron.numeric.rows import Row, add_scaled, square_norm
+from selectron.numeric.elementary import (
+    exponential,
+    logarithm,
+    normal_density,
+    normal_distribution,
+    sqrt,
+)
+from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.numeric.symmetric import downdate, quadratic_form
 from selectron.protocol import Forecast, State, in_file
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, UpdateRule
@@ -19,6 +27,7 @@ from selectron.updates.covariance import (
     least_variance,
     lesson_of,
     most_variance,
+    reconsider,
     warm_up_rule,
 )
 from selectron.updates.low_rank import fresh_low_rank
@@ -28,6 +37,8 @@ FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
 FLIPS_BEFORE, LABELS_BEFORE, MOST_FLIPS = 1.0, 20.0, 0.4  # a prior of 1 wrong label in 20
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
 ROW_WEIGHT = 0.06  # each row z of a warm-up adds this times z zᵀ to V = I
+RIVAL_TRUST, RIVAL_LABELS = 0.75, 50.0  # the rival is right so often; it keeps 50 + 2d labels
+REFUTED = 14.0  # log odds: a belief that is true is dropped once in a million labels
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ class Probit(UpdateRule):
         noise = Noise(FIRST_BLUR, 0.0, 0)
         if self.rank != FULL:
             return Belief(fresh_low_rank(d, int(self.rank), 1), noise, 0.0, 0)
-        return belief(ProbitRule(noise, Prior(0, 0.0, 0.0, 1.0)), d, 1.0)
+        return belief(ProbitRule(noise, FLAT, Rival(np.zeros(d), 0.0)), d, 1.0)
 
 
 class Noise(NamedTuple):
@@ -86,20 +97,43 @@ class Prior(NamedTuple):
     most: float  # no unit row has a larger variance
 
 
+FLAT = Prior(0, 0.0, 0.0, 1.0)
+
+
+class Rival(NamedTuple):
+    """A simple rule of the latest labels, which the belief has to beat."""
+
+    total: Vector  # Σ y x, the earlier labels fading: the rival says the sign of its product
+    lead: float  # the log odds of the rival against the belief since the belief last led
+
+
 class ProbitRule(NamedTuple):
     """The rule where the store has room for the directions of the warm-up."""
 
     noise: Noise
     prior: Prior
+    rival: Rival
+
+
+@helper
+def flip_rate(noise: Noise) -> float:
+    """Return the share of labels that are believed to be flipped."""
+    return min(MOST_FLIPS, (FLIPS_BEFORE + noise.flips) / (LABELS_BEFORE + noise.n_labels))
+
+
+@helper
+def deviations(noise: Noise, y: float, forecast: Forecast) -> float:
+    """Return how many standard deviations the row is on the side of its label."""
+    spread = max(forecast.variance, LEAST_BLUR) + noise.blur
+    return max(y * forecast.margin / sqrt(spread), DEEPEST)
 
 
 @lesson_of.of(Noise)
 def match_moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
     """Match the moments of the belief after a label y, and tune the noise by it."""
-    expected = (FLIPS_BEFORE + noise.flips) / (LABELS_BEFORE + noise.n_labels)
-    flip = min(MOST_FLIPS, expected)
+    flip = flip_rate(noise)
     spread = max(forecast.variance, LEAST_BLUR) + noise.blur
-    z = max(y * forecast.margin / sqrt(spread), DEEPEST)
+    z = deviations(noise, y, forecast)
     right = normal_distribution(z)
     evidence = flip + (1.0 - 2.0 * flip) * right
     slope = (1.0 - 2.0 * flip) * normal_density(z) / evidence
@@ -117,7 +151,43 @@ def match_moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
 @lesson_of.of(ProbitRule)
 def probit_lesson(rule: ProbitRule, y: float, forecast: Forecast) -> Lesson:
     found = lesson_of(rule.noise, y, forecast)
-    return Lesson(True, ProbitRule(found.rule, rule.prior), found.step, found.share)
+    return Lesson(True, rule._replace(noise=found.rule), found.step, found.share)
+
+
+@reconsider.of(ProbitRule)
+def compare_with_rival(
+    rule: ProbitRule, update: Belief, x: Row, y: float, forecast: Forecast
+) -> tuple[Belief, bool]:
+    """Let the belief begin again if the rival predicts the labels of late much better.
+
+    So the learner survives a concept that changes, and labels that were noise for a long time. If
+    the belief is true, the odds of the rival are a martingale, and hardly ever grow large.
+    """
+    noise, total = rule.noise, rule.rival.total
+    flip = flip_rate(noise)
+    evidence = flip + (1.0 - 2.0 * flip) * normal_distribution(deviations(noise, y, forecast))
+    side = y * dot(x, total)
+    trust = RIVAL_TRUST if side > 0.0 else (1.0 - RIVAL_TRUST if side < 0.0 else 0.5)
+    lead = max(rule.rival.lead + logarithm(trust / evidence), 0.0)
+    fade = 1.0 - 1.0 / (RIVAL_LABELS + 2.0 * len(total))
+    for i in range(len(total)):
+        total[i] *= fade
+    add_scaled(x, y, total)
+    if lead <= REFUTED:
+        return update._replace(rule=rule._replace(rival=Rival(total, lead))), False
+    return begun_again(update, total), True
+
+
+@helper
+def begun_again(update: Belief, total: Vector) -> Belief:
+    """Return the belief without all it had learnt: its length is 0, which query rules can see."""
+    V = update.store.A_inv
+    update.store.weights[:] = 0.0
+    V[:] = 0.0
+    for i in range(len(total)):
+        V[i, i] = 1.0
+    rule = ProbitRule(Noise(FIRST_BLUR, 0.0, 0), FLAT, Rival(total, 0.0))
+    return Belief(update.store, rule, 0.0, update.n_updates + 1)
 
 
 @most_variance.of(ProbitRule)
@@ -143,7 +213,7 @@ def widen_prior(rule: ProbitRule, update: Belief, x: Row) -> ProbitRule:
     downdate(V, g, -ROW_WEIGHT)
     # The first blur is to a row's variance, on average, what it is to 1 without a warm-up.
     blur = FIRST_BLUR * (1.0 + ROW_WEIGHT * 2.0 * prior.overlap / prior.n_rows)
-    return ProbitRule(Noise(blur, rule.noise.flips, rule.noise.n_labels), prior)
+    return rule._replace(noise=rule.noise._replace(blur=blur), prior=prior)
 
 
 @helper
@@ -158,3 +228,4 @@ def widened(prior: Prior, square_length: float, variance: float) -> Prior:
 
 in_file(Noise, blur=POSITIVE, flips=NOT_NEGATIVE)
 in_file(Prior, squares=NOT_NEGATIVE, most=POSITIVE)
+in_file(Rival, lead=NOT_NEGATIVE)
