@@ -38,15 +38,15 @@ class MultilabelRun:
         self.labels = labels
         self.tickets = Tickets()
         self.memory = Memory()  # stays empty: no label joins
-        self.lock = RLock()
+
+    @property
+    def lock(self) -> RLock:
+        """The lock of the first run guards all of them."""
+        return self.runs[0].lock
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.lock = RLock()
+            return dict(self.__dict__)
 
     @property
     def machines(self) -> list[Machine]:
