@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from selectron.arrays import Vector
+from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import Row
 from selectron.spec import Range
@@ -196,6 +196,14 @@ def relabel(update: State, x: Presented, before: float, after: float) -> State:
 
     Only a hypothesis that is a sum over all labels can do so: rules that learn from mistakes have
     gone another way since. Their specs are not `CORRECTABLE`.
+    """
+
+
+@Verb
+def chances(update: UpdateState, scores: Vector) -> Matrix:
+    """Return the probability of each class of rows with these margins, or scores of many classes.
+
+    Only rules whose spec says `HAS_SCALE` have a body. The body is never compiled.
     """
 
 

@@ -191,6 +191,7 @@ class UpdateRule(Spec):
 
     UNIT_ROWS: ClassVar[bool] = False  # True: rows of other lengths are scaled
     CORRECTABLE: ClassVar[bool] = False  # True: a label can be replaced later (`relabel`)
+    HAS_SCALE: ClassVar[bool] = False  # True: margins tell how probable a class is (`chances`)
 
     @property
     def by_products(self) -> bool:

@@ -6,7 +6,7 @@ and `TrackingClassifier`, say with which machine a run begins. scikit-learn itse
 where it can be avoided: that costs seconds.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -755,6 +755,35 @@ class SelectiveClassifier(StreamClassifier):
                 "make a learner for each label whose error is to be estimated"
             )
         return MultilabelRun([first, *(deepcopy(first) for _ in names.classes[1:])], names)
+
+    # --- probabilities
+
+    @property
+    def predict_proba(self) -> Callable[[Table], Matrix]:
+        """Return the probability of each class for every row, in the order of `classes_`.
+
+        Of several labels a row, it is the probability of each label. `Probit` and `Rehearsal`, the
+        updates of the default, learn from the labels asked how probable a margin makes a class.
+        Other rules have no such scale, and a learner with one of them no such method.
+        """
+        if not self._has_scale():
+            raise AttributeError(
+                f"{self!r} has no predict_proba: its margins have no scale; use decision_function, "
+                "or an update rule that has one, such as Probit() or Rehearsal()"
+            )
+        return self._chances
+
+    def _has_scale(self) -> bool:
+        if self._run is not None:
+            return self._run.has_scale
+        try:
+            update = Wishes.of(self.update, self.query).update
+        except (TypeError, ValueError):  # `fit` says what is wrong
+            return False
+        return self.kernel is None and (update is None or update.HAS_SCALE)
+
+    def _chances(self, X: Table) -> Matrix:
+        return self._started().chances(self._read_more(X))
 
     # --- what was learnt, as numbers
 

@@ -159,6 +159,15 @@ class MultilabelRun:
         columns = [run.finite_margins(rows, exact=exact)[0] for run in self.runs]
         return np.stack(columns, axis=1), self.labels
 
+    @property
+    def has_scale(self) -> bool:
+        """Whether margins tell how probable a label is."""
+        return self.runs[0].has_scale
+
+    def chances(self, rows: Rows) -> Matrix:
+        """Return the probability of each label for every row."""
+        return np.stack([run.chances(rows)[:, 1] for run in self.runs], axis=1)
+
     def predict(self, rows: Rows) -> Any:
         """Return a matrix of flags: which labels every row has."""
         return (self.finite_margins(rows, exact=False)[0] > 0.0).astype(np.int64)

@@ -41,7 +41,7 @@ from selectron.loop import (
 )
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows, outside, part, row, shape
-from selectron.protocol import MANY, TWO, expire, mark_overdue, present, relabel
+from selectron.protocol import MANY, TWO, chances, expire, mark_overdue, present, relabel
 from selectron.queries.budget import close_unpaid
 from selectron.queries.floor import with_floor
 from selectron.scalings import Intercept, Raw
@@ -550,6 +550,24 @@ class Run:
                 "learner watches 50 rows before it asks for the first one"
             )
         return labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether margins tell how probable a class is."""
+        return isinstance(self.machine, LinearMachine) and self.machine.rules.update.HAS_SCALE
+
+    def chances(self, rows: Rows) -> Matrix:
+        """Return the probability of each class for every row."""
+        while True:
+            machine = self.machine
+            with machine.states.busy:  # margins and their scale are of one moment
+                margins, labels = self.finite_margins(rows, exact=True)
+                update = machine.states.now.update
+                if not update.n_updates:
+                    raise ValueError("no label has been learnt yet, so there are no probabilities")
+                found: Matrix = chances(update, margins)
+            if self.machine is machine:  # else a class has joined meanwhile
+                return found if len(labels.classes) != 1 else np.ones((len(found), 1))
 
     def predicted(self, rows: Rows) -> Codes:
         """Return the label of every row as the loop knows it: a sign, or the number of a class."""

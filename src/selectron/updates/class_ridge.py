@@ -19,6 +19,7 @@ from selectron.protocol import (
     Forecast,
     ManyForecast,
     State,
+    chances,
     follow_scaling,
     glance,
     hypothesis,
@@ -159,6 +160,12 @@ def distance_between(prototypes: Matrix) -> float:
         apart = prototypes[1, i] - prototypes[0, i]
         total += apart * apart
     return sqrt(total)
+
+
+@chances.of(TwoPrototypes)
+def two_prototypes_chances(update: TwoPrototypes, margins: Vector) -> Matrix:
+    found: Matrix = chances(update.classes, np.column_stack([np.zeros(len(margins)), margins]))
+    return found
 
 
 @follow_scaling.of(TwoPrototypes)

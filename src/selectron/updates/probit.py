@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from selectron.arrays import Vector
+from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import (
     exponential,
@@ -17,7 +17,7 @@ from selectron.numeric.elementary import (
 )
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.numeric.symmetric import downdate, quadratic_form
-from selectron.protocol import Forecast, State, in_file
+from selectron.protocol import Forecast, State, chances, in_file
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
@@ -31,10 +31,12 @@ from selectron.updates.covariance import (
     warm_up_rule,
 )
 from selectron.updates.low_rank import fresh_low_rank
+from selectron.updates.sharpness import Sharpness, chances_of_margins, sharpened
 
 FULL = 0
 FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
 FLIPS_BEFORE, LABELS_BEFORE, MOST_FLIPS = 1.0, 20.0, 0.4  # a prior of 1 wrong label in 20
+FLIPS_FAR_OUT = 0.5  # most labels lie near the boundary: there more look flipped than far out
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
 ROW_WEIGHT = 0.06  # each row z of a warm-up adds this times z zᵀ to V = I
 RIVAL_TRUST, RIVAL_LABELS = 0.75, 50.0  # the rival is right so often; it keeps 50 + 2d labels
@@ -67,6 +69,7 @@ class Probit(UpdateRule):
     """
 
     rank: int = FULL
+    HAS_SCALE: ClassVar = True
     RANGES: ClassVar = {"rank": Range(0, 10_000)}
 
     @property
@@ -74,7 +77,7 @@ class Probit(UpdateRule):
         return self.rank != FULL
 
     def begin(self, d: int, dtype: DTypeLike) -> Belief:
-        noise = Noise(FIRST_BLUR, 0.0, 0)
+        noise = Noise(FIRST_BLUR, 0.0, 0, Sharpness())
         if self.rank != FULL:
             return Belief(fresh_low_rank(d, int(self.rank), 1), noise, 0.0, 0)
         return belief(ProbitRule(noise, FLAT, Rival(np.zeros(d), 0.0)), d, 1.0)
@@ -86,6 +89,7 @@ class Noise(NamedTuple):
     blur: float  # ν: the variance of a label about the separator
     flips: float  # the labels so far that were flipped, by their probability
     n_labels: int
+    sharpness: Sharpness
 
 
 class Prior(NamedTuple):
@@ -144,7 +148,10 @@ def match_moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
         surprise = min(max(-slope * z, -1.0), 1.0)
         blur = min(max(blur * exponential(surprise), LEAST_BLUR), MOST_BLUR)
     flips = noise.flips + flip * (1.0 - right) / evidence
-    tuned = Noise(blur, flips, noise.n_labels + 1)
+    sharpness = sharpened(
+        noise.sharpness, noise.n_labels, y, forecast.margin, spread, FLIPS_FAR_OUT * flip
+    )
+    tuned = Noise(blur, flips, noise.n_labels + 1, sharpness)
     return Lesson(True, tuned, y * slope / sqrt(spread), curvature / spread)
 
 
@@ -186,8 +193,15 @@ def begun_again(update: Belief, total: Vector) -> Belief:
     V[:] = 0.0
     for i in range(len(total)):
         V[i, i] = 1.0
-    rule = ProbitRule(Noise(FIRST_BLUR, 0.0, 0), FLAT, Rival(total, 0.0))
+    rule = ProbitRule(Noise(FIRST_BLUR, 0.0, 0, Sharpness()), FLAT, Rival(total, 0.0))
     return Belief(update.store, rule, 0.0, update.n_updates + 1)
+
+
+@chances.of(Belief)
+def chances_by_noise(update: Belief, margins: Vector) -> Matrix:
+    rule = update.rule
+    noise = rule.noise if isinstance(rule, ProbitRule) else rule
+    return chances_of_margins(noise.sharpness, margins, FLIPS_FAR_OUT * flip_rate(noise))
 
 
 @most_variance.of(ProbitRule)

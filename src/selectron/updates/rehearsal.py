@@ -12,6 +12,7 @@ from selectron.numeric.rows import DenseRow, Row, add_scaled
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import (
     ManyForecast,
+    chances,
     flaw,
     glance,
     hypothesis,
@@ -33,6 +34,7 @@ from selectron.updates.covariance import (
     length_of,
     weight_of_label,
 )
+from selectron.updates.sharpness import chances_of_scores, sharpness_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Rehearsal(UpdateRule):
 
     memory: int = 1024
     visits: int = 64
+    HAS_SCALE: ClassVar = True
     RANGES: ClassVar = {"memory": Range(1, 1_000_000), "visits": Range(0, 1_000_000)}
 
     def begin(self, d: int, dtype: DTypeLike) -> TwoPrototypes:
@@ -163,6 +166,16 @@ def revisit(memory: Memory, place: int, weights: Matrix, counts: Vector, scores:
                 add_scaled(DenseRow(row), -change, weights[k])
     if gained != 0.0:
         add_scaled(DenseRow(row), gained, weights[label])
+
+
+@chances.of(RehearsalState)
+def chances_by_memory(update: RehearsalState, scores: Matrix) -> Matrix:
+    """Return the softmax of the scores, as sharp as the labels in the memory are probable."""
+    memory = update.memory
+    kept = min(memory.n_written, len(memory.rows))
+    remembered = memory.rows[:kept] @ update.store.weights.T
+    remembered[:, update.rule.counts == 0.0] = remembered.min(initial=0.0) - 1.0
+    return chances_of_scores(scores, sharpness_of(remembered, memory.classes[:kept]))
 
 
 in_file(RehearsalState, "visits", norm=NOT_NEGATIVE)

@@ -1,0 +1,87 @@
+"""How probable a class is at a margin: the scale that answers teach, label by label.
+
+The margins of a rule say which class is likelier. How much likelier a margin makes it is learnt
+here, from each label and the margin that its row had before: no label is judged by what it taught
+itself. The weights and the questions do not depend on it.
+"""
+
+from math import erfc
+from typing import NamedTuple
+
+import numpy as np
+
+from selectron.arrays import Indices, Matrix, Vector
+from selectron.compiler.verbs import helper
+from selectron.numeric.elementary import normal_density, normal_distribution, sqrt
+from selectron.protocol import in_file
+from selectron.spec import NOT_NEGATIVE, POSITIVE
+
+FIRST_SLOPE, FIRST_VARIANCE = 1.0, 4.0
+LEAST_SLOPE = 0.05  # above 0: a larger margin is never less probable
+LATEST = 0.01  # the spread is that of about the latest hundred labels
+DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
+LEAST_CHANCE = 1e-12
+SHARPEST = 8.0  # of prototypes; without mistakes among the labels there is no telling
+HALVINGS = 40
+
+
+class Sharpness(NamedTuple):
+    """A Gaussian belief about a: a label is +1 with probability Φ(a margin/√spread)."""
+
+    spread: float = 0.0  # the mean of variance + blur at recent labels: the square of a unit
+    slope: float = FIRST_SLOPE
+    variance: float = FIRST_VARIANCE  # of the slope
+
+
+@helper
+def sharpened(
+    sharpness: Sharpness, n_labels: int, y: float, margin: float, spread: float, flip: float
+) -> Sharpness:
+    """Match the moments of the belief after a label y, which is wrong with probability `flip`."""
+    share = max(LATEST, 2.0 / (n_labels + 2.0))
+    mean_spread = sharpness.spread + (spread - sharpness.spread) * share
+    slope, variance = sharpness.slope, sharpness.variance
+    if n_labels > 0:
+        x = margin / sqrt(mean_spread)
+        total = 1.0 + x * x * variance
+        z = max(y * slope * x / sqrt(total), DEEPEST)
+        chance = max(flip + (1.0 - 2.0 * flip) * normal_distribution(z), LEAST_CHANCE)
+        step = (1.0 - 2.0 * flip) * normal_density(z) / chance
+        curvature = min(max(step * (step + z), 0.0), 1.0)
+        slope = max(slope + variance * x * y * step / sqrt(total), LEAST_SLOPE)
+        variance -= variance * x * variance * x * curvature / total
+    return Sharpness(mean_spread, slope, max(variance, 0.0))
+
+
+def chances_of_margins(sharpness: Sharpness, margins: Vector, flip: float) -> Matrix:
+    """Return the probabilities of the negative and of the positive class."""
+    x = margins / np.sqrt(sharpness.spread or 1.0)  # 0 before the first label
+    z = sharpness.slope * x / np.sqrt(1.0 + x * x * sharpness.variance)
+    distribution = np.array([erfc(-each) / 2.0 for each in (z / np.sqrt(2.0)).tolist()])
+    positive = flip + (1.0 - 2.0 * flip) * distribution
+    return np.column_stack([1.0 - positive, positive])
+
+
+def chances_of_scores(scores: Matrix, sharpness: float) -> Matrix:
+    """Return the probability of each class: the softmax of its scores."""
+    powers = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
+    shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+def sharpness_of(scores: Matrix, classes: Indices) -> float:
+    """Return the sharpness at which labels are most probable, given the scores of their rows."""
+    least, most = 0.0, SHARPEST
+    told = scores[np.arange(len(scores)), classes].sum()
+    if told >= (chances_of_scores(scores, most) * scores).sum():
+        return most
+    for _ in range(HALVINGS):
+        middle = (least + most) / 2.0
+        if told >= (chances_of_scores(scores, middle) * scores).sum():
+            least = middle
+        else:
+            most = middle
+    return most
+
+
+in_file(Sharpness, spread=NOT_NEGATIVE, slope=POSITIVE, variance=NOT_NEGATIVE)
