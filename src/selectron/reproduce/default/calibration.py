@@ -1,0 +1,135 @@
+"""Measure how far `predict_proba` is from the shares that come true, beside Platt and isotonic."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selectron import SelectiveClassifier
+from selectron.arrays import Matrix, Vector
+from selectron.reproduce.harness.experiment import Row
+from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness.problems import read_pixels, small_digits
+from selectron.reproduce.harness.report import lay_out
+
+FIRST_SEED = 10  # constants were chosen with seeds 0 and 1
+EARLY, BINS, PIECE, MOST_TEST = 200, 10, 20, 2_000
+METHODS = {"Platt": "sigmoid", "isotonic": "isotonic"}
+FLIPPED, WEAK, SHIFTED = "labels flipped (dev)", "weak logistic (dev)", "Gaussians (dev)"
+MADE = FLIPPED, WEAK, SHIFTED
+DIGITS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "digits": small_digits,
+    "USPS": partial(read_pixels, "usps.npz"),
+    "MNIST": partial(read_pixels, "mnist.npz"),
+}
+PROBLEMS = (
+    "digits 4 v 7 (dev)", "digits 3 v 8 (dev)", "digits even (dev)", "digits ten (dev)",
+    "cancer (dev)", "USPS even (dev)", "USPS ten (dev)", *MADE, "MNIST 4 v 7", "MNIST 3 v 8",
+    "MNIST ten",
+)  # fmt: skip
+
+
+class Job(NamedTuple):
+    problem: str
+    seed: int
+
+
+def jobs(seeds: int) -> list[Job]:
+    return [Job(name, FIRST_SEED + k) for name in PROBLEMS for k in range(seeds)]
+
+
+def read(name: str) -> Any:
+    """Return rows and classes of a problem."""
+    from sklearn.datasets import load_breast_cancer, make_classification  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((6_000, 10))
+    if name == WEAK:
+        way = rng.standard_normal(10)
+        return rows, rng.random(6_000) < 1.0 / (
+            1.0 + np.exp(-2.0 * rows @ way / np.sqrt(way @ way))
+        )
+    if name == SHIFTED:
+        classes = rng.random(6_000) < 0.3
+        return rows + 0.6 * classes[:, np.newaxis], classes
+    if name == FLIPPED:
+        return make_classification(6_000, 20, n_informative=8, flip_y=0.1, random_state=1)
+    if name.startswith("cancer"):
+        return load_breast_cancer(return_X_y=True)
+    source, *which = name.removesuffix(" (dev)").split()
+    pixels, digits = DIGITS[source]()
+    if which == ["ten"]:
+        return pixels.astype(float), digits
+    if which == ["even"]:
+        return pixels.astype(float), digits % 2 == 0
+    pair = np.isin(digits, [int(which[0]), int(which[2])])
+    return pixels[pair].astype(float), digits[pair]
+
+
+def unreliability(chances: Matrix, is_class: NDArray[np.bool_]) -> float:
+    """Return the mean distance of probabilities from shares that came true, in ten bins.
+
+    Of two classes these are the probabilities of the second, of more those of the predicted one.
+    """
+    at: Any = np.full(len(chances), 1) if chances.shape[1] == 2 else chances.argmax(axis=1)
+    told: Vector = chances[np.arange(len(at)), at]
+    true = is_class[np.arange(len(at)), at]
+    bins = np.minimum((told * BINS).astype(int), BINS - 1)
+    return float(sum(abs((told - true)[bins == k].sum()) for k in range(BINS)) / len(told))
+
+
+def measure(job: Job) -> list[Row]:
+    """Learn a stream, and judge probabilities by rows kept apart, early and at its end."""
+    rows, classes = read(job.problem)
+    order = np.random.default_rng(job.seed).permutation(len(rows))
+    n_test = min(MOST_TEST, len(rows) // 3)
+    test, stream = order[:n_test], order[n_test:]
+    clf, asked, found = SelectiveClassifier(random_state=job.seed), list[int](), list[Row]()
+    known = np.unique(classes)
+    for start in range(0, len(stream), PIECE):
+        piece = stream[start : start + PIECE]
+
+        def answer(at: NDArray[np.int64], piece: NDArray[np.int64] = piece) -> Any:
+            asked.extend(piece[at].tolist())
+            return classes[piece[at]]
+
+        early = len(asked) < EARLY
+        clf.partial_fit(rows[piece], answer, classes=known)
+        over = start + PIECE >= len(stream)
+        if over or (early and len(asked) >= EARLY):
+            is_class = classes[test][:, np.newaxis] == clf.classes_
+            taught = rows[asked], classes[asked]
+            judged = {name: unreliability(p, is_class) for name, p in _all(clf, taught, rows[test])}
+            when = "end" if over else "200 labels"
+            found.append({"problem": job.problem, "when": when, "labels": len(asked)} | judged)
+    return found
+
+
+def _all(clf: Any, taught: Any, rows: Matrix) -> Iterator[tuple[str, Matrix]]:
+    """Yield the probabilities of rows by each method; all are made from the same labels."""
+    from sklearn.calibration import CalibratedClassifierCV  # noqa: PLC0415 - costs a second
+    from sklearn.frozen import FrozenEstimator  # noqa: PLC0415
+
+    yield "ours", clf.predict_proba(rows)
+    every = np.arange(len(taught[1]))
+    for name, method in METHODS.items():
+        fitted = CalibratedClassifierCV(FrozenEstimator(clf), method=method, cv=[(every, every)])
+        yield name, fitted.fit(*taught).predict_proba(rows)
+
+
+def report(found: list[tuple[Job, list[Row]]], seeds: int) -> Row:
+    return {"seeds": seeds, "runs": [run for _, runs in found for run in runs]}
+
+
+def text(result: Row) -> str:
+    """Write a line a problem and moment: labels, and the mean distance by each method."""
+    names = "labels", "ours", *METHODS
+    rows = [["problem", "when", *names]]
+    for (problem, when), runs in grouped(
+        ((run["problem"], run["when"]), run) for run in result["runs"]
+    ).items():
+        means = [float(np.mean([run[name] for run in runs])) for name in names]
+        rows.append([problem, when, f"{means[0]:.0f}", *(f"{mean:.3f}" for mean in means[1:])])
+    return "\n".join(lay_out(rows))

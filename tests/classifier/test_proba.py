@@ -1,0 +1,155 @@
+"""Probabilities of classes: their form, who has them, and whether they come true."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
+
+from selectron import SelectiveClassifier, load, updates
+from selectron.tracking import TrackingClassifier
+from selectron.updates.sharpness import (
+    SHARPEST,
+    Sharpness,
+    chances_of_margins,
+    chances_of_scores,
+    sharpened,
+    sharpness_of,
+)
+
+RNG = np.random.default_rng(5)
+X = RNG.standard_normal((1_500, 6))
+WAY = RNG.standard_normal(6)
+TWO = np.where(X @ WAY > 0, "yes", "no")
+THREE = np.array(["c", "a", "b"])[np.argmax(X[:, :3], axis=1)]
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("form", [np.asarray, np.float32, csr_matrix], ids=["64", "32", "csr"])
+def test_a_row_of_probabilities_sums_to_one_and_agrees_with_the_prediction(y, form):
+    rows = form(X)
+    clf = SelectiveClassifier(random_state=0).fit(rows, y)
+    chances = clf.predict_proba(rows)
+    assert chances.shape == (len(y), len(clf.classes_))
+    assert ((chances >= 0.0) & (chances <= 1.0)).all()
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(clf.classes_[chances.argmax(axis=1)], clf.predict(rows))
+
+
+def test_a_larger_margin_is_more_probable():
+    clf = SelectiveClassifier(random_state=0).fit(X, TWO)
+    order = np.argsort(clf.decision_function(X))
+    assert (np.diff(clf.predict_proba(X)[order, 1]) >= 0.0).all()
+
+
+def test_several_labels_have_a_column_each():
+    flags = np.column_stack([X[:, 0] > 0, X[:, 1] > 0.5, X[:, 2] > 1]).astype(int)[:400]
+    clf = SelectiveClassifier(random_state=0).fit(X[:400], flags)
+    chances = clf.predict_proba(X[:400])
+    assert chances.shape == flags.shape
+    np.testing.assert_array_equal(chances > 0.5, clf.predict(X[:400]) == 1)
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_a_file_keeps_the_bits(y, tmp_path):
+    clf = SelectiveClassifier(random_state=0).fit(X, y)
+    clf.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict_proba(X).tobytes() == clf.predict_proba(X).tobytes()
+
+
+def test_every_door_teaches_the_scale():
+    given = SelectiveClassifier(random_state=0).partial_fit(X, TWO, classes=["no", "yes"])
+    asked = SelectiveClassifier(random_state=0)
+    asked.partial_fit(X, lambda at: TWO[at], classes=["no", "yes"])
+    told = SelectiveClassifier(random_state=0)
+    for row, label in zip(X, TWO, strict=True):
+        if told.ask_one(row).asked:
+            told.learn_one(row, label)
+    assert asked.predict_proba(X).tobytes() == given.predict_proba(X).tobytes()
+    assert told.predict_proba(X).tobytes() == given.predict_proba(X).tobytes()
+
+
+@pytest.mark.parametrize("update", ["perceptron", updates.Arow()])
+def test_rules_without_a_scale_have_no_such_method(update):
+    assert not hasattr(SelectiveClassifier(update), "predict_proba")
+    assert not hasattr(SelectiveClassifier(update).fit(X, TWO), "predict_proba")
+
+
+def test_who_has_the_method():
+    assert hasattr(SelectiveClassifier(), "predict_proba")
+    assert hasattr(SelectiveClassifier("probit:rank=8"), "predict_proba")
+    assert hasattr(SelectiveClassifier("rehearsal"), "predict_proba")
+    assert not hasattr(SelectiveClassifier(kernel="rbf"), "predict_proba")
+    assert not hasattr(SelectiveClassifier("no such rule"), "predict_proba")
+    assert not hasattr(TrackingClassifier(), "predict_proba")
+    with pytest.raises(AttributeError, match=r"Perceptron.*has no predict_proba.*Probit"):
+        SelectiveClassifier(updates.Perceptron()).predict_proba(X)
+
+
+def test_two_classes_by_prototypes():
+    clf = SelectiveClassifier("rehearsal", random_state=0).fit(X, TWO)
+    chances = clf.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(clf.classes_[chances.argmax(axis=1)], clf.predict(X))
+
+
+def test_before_any_label_it_says_so():
+    with pytest.raises(NotFittedError):
+        SelectiveClassifier().predict_proba(X)
+    clf = SelectiveClassifier().partial_fit(X[:5], TWO[:5], classes=["no", "yes"])
+    with pytest.raises(ValueError, match="no label has been learnt yet"):
+        clf.predict_proba(X)
+
+
+def test_a_single_class_is_certain():
+    clf = SelectiveClassifier(random_state=0).fit(X, np.full(len(X), "yes"))
+    np.testing.assert_array_equal(clf.predict_proba(X), np.ones((len(X), 1)))
+
+
+# --- whether they come true
+
+
+def unreliability(told, true):
+    """Return the mean distance of probabilities from the shares that came true, in ten bins."""
+    bins = np.minimum((told * 10).astype(int), 9)
+    return sum(abs((told - true)[bins == k].sum()) for k in range(10)) / len(told)
+
+
+def test_probabilities_come_true_and_those_of_a_broken_scale_do_not():
+    """The bound was read off: about 0.05 is left at 300 labels, more than chance alone."""
+    far = {1.0: 0.0, 3.0: 0.0, 0.33: 0.0}  # by what the logarithm of the odds is multiplied with
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((5_000, 6))
+        truth = 1.0 / (1.0 + np.exp(-rows @ [2.0, -1.0, 1.0, 0.0, 2.0, 0.0]))
+        labels = rng.random(5_000) < truth
+        clf = SelectiveClassifier(random_state=seed).fit(rows[:3_000], labels[:3_000])
+        told = clf.predict_proba(rows[3_000:])[:, 1]
+        for power in far:
+            odds = (told / (1.0 - told)) ** power
+            far[power] += unreliability(odds / (1.0 + odds), truth[3_000:]) / 4
+    assert far[1.0] < 0.06
+    assert far[3.0] > 0.09
+    assert far[0.33] > 0.09
+
+
+def test_the_slope_of_margins_is_found():
+    """Labels drawn with a slope of 2 are learnt to within three standard deviations."""
+    rng = np.random.default_rng(0)
+    margins, noise = rng.standard_normal(2_000), rng.standard_normal(2_000)
+    sharpness = Sharpness()
+    for n, (margin, bump) in enumerate(zip(margins, noise, strict=True)):
+        y = 1.0 if 2.0 * margin + bump > 0.0 else -1.0
+        sharpness = sharpened(sharpness, n, y, margin, 1.0, 0.0)
+    assert sharpness.spread == pytest.approx(1.0)
+    assert abs(sharpness.slope - 2.0) < 3.0 * np.sqrt(sharpness.variance)
+    assert sharpness.variance < 0.02
+    positive = chances_of_margins(sharpness, np.array([-1.0, 0.0, 1.0]), 0.0)[:, 1]
+    np.testing.assert_allclose(positive, [0.023, 0.5, 0.977], atol=0.01)
+
+
+def test_the_sharpness_of_scores_is_found():
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((5_000, 3))
+    drawn = (chances_of_scores(scores, 2.0).cumsum(axis=1) < rng.random((5_000, 1))).sum(axis=1)
+    assert sharpness_of(scores, drawn) == pytest.approx(2.0, abs=0.15)
+    assert sharpness_of(scores, scores.argmax(axis=1)) == SHARPEST
