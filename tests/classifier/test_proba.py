@@ -9,7 +9,7 @@ from selectron import SelectiveClassifier, load, updates
 from selectron.tracking import TrackingClassifier
 from selectron.updates.sharpness import (
     SHARPEST,
-    Sharpness,
+    UNTAUGHT,
     chances_of_margins,
     chances_of_scores,
     sharpened,
@@ -136,7 +136,7 @@ def test_the_slope_of_margins_is_found():
     """Labels drawn with a slope of 2 are learnt to within three standard deviations."""
     rng = np.random.default_rng(0)
     margins, noise = rng.standard_normal(2_000), rng.standard_normal(2_000)
-    sharpness = Sharpness()
+    sharpness = UNTAUGHT
     for n, (margin, bump) in enumerate(zip(margins, noise, strict=True)):
         y = 1.0 if 2.0 * margin + bump > 0.0 else -1.0
         sharpness = sharpened(sharpness, n, y, margin, 1.0, 0.0)

@@ -31,7 +31,7 @@ from selectron.updates.covariance import (
     warm_up_rule,
 )
 from selectron.updates.low_rank import fresh_low_rank
-from selectron.updates.sharpness import Sharpness, chances_of_margins, sharpened
+from selectron.updates.sharpness import UNTAUGHT, Sharpness, chances_of_margins, sharpened
 
 FULL = 0
 FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
@@ -77,7 +77,7 @@ class Probit(UpdateRule):
         return self.rank != FULL
 
     def begin(self, d: int, dtype: DTypeLike) -> Belief:
-        noise = Noise(FIRST_BLUR, 0.0, 0, Sharpness())
+        noise = Noise(FIRST_BLUR, 0.0, 0, UNTAUGHT)
         if self.rank != FULL:
             return Belief(fresh_low_rank(d, int(self.rank), 1), noise, 0.0, 0)
         return belief(ProbitRule(noise, FLAT, Rival(np.zeros(d), 0.0)), d, 1.0)
@@ -193,7 +193,7 @@ def begun_again(update: Belief, total: Vector) -> Belief:
     V[:] = 0.0
     for i in range(len(total)):
         V[i, i] = 1.0
-    rule = ProbitRule(Noise(FIRST_BLUR, 0.0, 0, Sharpness()), FLAT, Rival(total, 0.0))
+    rule = ProbitRule(Noise(FIRST_BLUR, 0.0, 0, UNTAUGHT), FLAT, Rival(total, 0.0))
     return Belief(update.store, rule, 0.0, update.n_updates + 1)
 
 

@@ -16,7 +16,6 @@ from selectron.numeric.elementary import normal_density, normal_distribution, sq
 from selectron.protocol import in_file
 from selectron.spec import NOT_NEGATIVE, POSITIVE
 
-FIRST_SLOPE, FIRST_VARIANCE = 1.0, 4.0
 LEAST_SLOPE = 0.05  # above 0: a larger margin is never less probable
 LATEST = 0.01  # the spread is that of about the latest hundred labels
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
@@ -28,9 +27,12 @@ HALVINGS = 40
 class Sharpness(NamedTuple):
     """A Gaussian belief about a: a label is +1 with probability Φ(a margin/√spread)."""
 
-    spread: float = 0.0  # the mean of variance + blur at recent labels: the square of a unit
-    slope: float = FIRST_SLOPE
-    variance: float = FIRST_VARIANCE  # of the slope
+    spread: float  # the mean of variance + blur at recent labels: the square of a unit
+    slope: float
+    variance: float  # of the slope
+
+
+UNTAUGHT = Sharpness(0.0, 1.0, 4.0)
 
 
 @helper
