@@ -141,8 +141,7 @@ def rule_from_text(text: str, *roles: "type[Spec]") -> Any:
 
     Examples
     --------
-    >>> from selectron.arrays import DType
-    from selectron.queries import Margin
+    >>> from selectron.queries import Margin
     >>> rule_from_text("margin:b=0.5", QueryRule)
     Margin(b=0.5)
     """
