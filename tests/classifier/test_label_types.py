@@ -98,6 +98,8 @@ def test_equal_numbers_are_one_class(door, y):
     ids=str,
 )
 def test_nothing_is_no_label(door, y, message):
+    if door is by_tickets and y[0] is None:
+        pytest.skip("None answers a question: nobody knows (test_waiting.py)")
     with pytest.raises(ValueError, match=message):
         door(y)
 

@@ -70,11 +70,10 @@ def test_json_that_fails_keeps_the_old_file(tmp_path, monkeypatch):
     target = tmp_path / "x.json"
     target.write_text("old")
 
-    def half_written(self, text):
-        self.write_bytes(text.encode()[:3])
-        raise KeyboardInterrupt
+    def interrupted(self, target):
+        raise KeyboardInterrupt  # all is written, and not yet in its place
 
-    monkeypatch.setattr("pathlib.Path.write_text", half_written)
+    monkeypatch.setattr("pathlib.Path.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_json({"a": 1}, str(target))
     assert target.read_bytes() == b"old"

@@ -54,6 +54,9 @@ SETS = np.stack([ROWS[:, 0] > 0, ROWS[:, 1] > 0, ROWS[:, 2] > 0], axis=1).astype
 CHAIN = [[0.8, 0.2, 0.0], [0.0, 0.8, 0.2], [0.2, 0.0, 0.8]]
 
 
+UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)  # Reflection warns of other lengths
+
+
 def sparse(rows):
     return csr_matrix(np.where(np.abs(rows) > 0.5, rows, 0.0))
 
@@ -118,7 +121,7 @@ LEARNERS = {
     "explored many": lambda: waiting(fitted(FOUR, explore=0.3)),
     "several labels": lambda: waiting(SelectiveClassifier(random_state=1).fit(ROWS, SETS)),
     "perceptron": two(Perceptron(eta=0.5), Margin(b=0.5)),
-    "reflection": two(Reflection(), Halving(patience=3)),
+    "reflection": two(Reflection(), Halving(patience=3), rows=UNIT),
     "half step": two(HalfStep(), RateTracking(rate=0.3), Winsorised(warmup=5)),
     "passive": two(PassiveAggressive(C=0.5), Uniform(rate=0.5), Centred(warmup=5)),
     "ballseptron": two(Ballseptron(r=0.2), AdaptiveMargin(beta=0.3)),

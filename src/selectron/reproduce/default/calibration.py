@@ -12,7 +12,7 @@ from selectron.arrays import Matrix, Vector
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import read_pixels, small_digits
-from selectron.reproduce.harness.report import lay_out
+from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 
 FIRST_SEED = 10  # constants were chosen with seeds 0 and 1
 EARLY, BINS, PIECE, MOST_TEST = 200, 10, 20, 2_000
@@ -29,6 +29,9 @@ PROBLEMS = (
     "cancer (dev)", "USPS even (dev)", "USPS ten (dev)", *MADE, "MNIST 4 v 7", "MNIST 3 v 8",
     "MNIST ten",
 )  # fmt: skip
+
+
+NAMES = ("labels", "ours", *METHODS)
 
 
 class Job(NamedTuple):
@@ -123,13 +126,34 @@ def report(found: list[tuple[Job, list[Row]]], seeds: int) -> Row:
     return {"seeds": seeds, "runs": [run for _, runs in found for run in runs]}
 
 
+def _means(result: Row) -> dict[tuple[str, str], list[float]]:
+    """Return the mean labels and distances of each problem and moment."""
+    each = grouped(((run["problem"], run["when"]), run) for run in result["runs"])
+    return {
+        place: [float(np.mean([run[name] for run in runs])) for name in NAMES]
+        for place, runs in each.items()
+    }
+
+
 def text(result: Row) -> str:
     """Write a line a problem and moment: labels, and the mean distance by each method."""
-    names = "labels", "ours", *METHODS
-    rows = [["problem", "when", *names]]
-    for (problem, when), runs in grouped(
-        ((run["problem"], run["when"]), run) for run in result["runs"]
-    ).items():
-        means = [float(np.mean([run[name] for run in runs])) for name in names]
-        rows.append([problem, when, f"{means[0]:.0f}", *(f"{mean:.3f}" for mean in means[1:])])
+    rows = [["problem", "when", *NAMES]]
+    for place, (labels, *distances) in _means(result).items():
+        rows.append([*place, f"{labels:.0f}", *(f"{distance:.3f}" for distance in distances)])
     return "\n".join(lay_out(rows))
+
+
+def draw(result: Row) -> Picture:
+    """Draw the distance by each method, a row a problem and moment."""
+    means = _means(result)
+    figure, axes = new_figure(8, 0.32 * len(means) + 1.2)
+    places = np.arange(len(means))
+    for k, name in enumerate(NAMES[1:]):
+        distances = [found[1 + k] for found in means.values()]
+        axes.plot(distances, places, "osv"[k], label=name)
+    axes.set_yticks(places, [f"{problem}, {when}" for problem, when in means])
+    axes.invert_yaxis()
+    axes.axvline(0.03, color="black", linewidth=1)
+    axes.set(xlabel="mean distance of probabilities from frequencies", xlim=(0, None))
+    axes.legend()
+    return figure
