@@ -31,6 +31,7 @@ from selectron.numeric.rows import (
 # Below this size no product of a few entries overflows, so a finite row has a finite margin.
 TAME = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e9}
 BEYOND = 2**32 - 1
+LOOKED_AT = 64  # rows that tell how large columns are, without costing time
 UNEVEN = 100.0  # how many times larger a column is than the usual one
 MOST_COLUMNS = 2**31 - 1  # gathers of the CPU take their places as signed numbers of 32 bits
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -59,17 +60,20 @@ def uneven(rows: Rows) -> float | None:
 
     Looks at the first rows. Columns are uneven if the largest is 100 times the usual one.
     """
-    rows = part(rows, 0, min(shape(rows)[0], 1000))
-    width, values = shape(rows)[1], row_values(rows)
-    if width < 3 or not np.isfinite(values).all():
+    rows = part(rows, 0, min(shape(rows)[0], LOOKED_AT))
+    width, values, columns = shape(rows)[1], row_values(rows), row_columns(rows)
+    if width < 3:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = values.astype(float) ** 2
-        columns = row_columns(rows)
-        sums = squares.sum(axis=0) if columns is None else np.bincount(columns, squares, width)
-        usual = np.median(sums[sums > 0.0]) if (sums > 0.0).any() else 0.0
-        share = float(sums.max() / sums.sum()) if usual > 0.0 else 0.0
-    return share if sums.max() > UNEVEN**2 * usual > 0.0 else None
+        if columns is None:
+            sums = np.einsum("ij,ij->j", values, values)
+        else:
+            sums = np.bincount(columns, values.astype(float) ** 2, width)
+        total = float(sums.sum())
+    largest, present = float(sums.max()), sums[sums > 0.0]
+    if not np.isfinite(total) or not len(present):
+        return None
+    return largest / total if largest > UNEVEN**2 * float(np.median(present)) else None
 
 
 def feature_names(X: Table) -> Any:
