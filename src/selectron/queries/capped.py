@@ -15,11 +15,9 @@ from selectron.protocol import (
     ask_probability,
     count_class,
     expire,
-    flaw,
     in_file,
     mark_overdue,
     observe,
-    out_of_range,
     preview,
     scarcer,
 )
@@ -288,10 +286,4 @@ expire.of(CappedState)(forget_questions)
 mark_overdue.of(CappedState)(count_overdue)
 
 in_file(CappedState, "explore", counts=NOT_NEGATIVE)
-
-
-@flaw.of(Thresholds)
-def one_threshold(now: Thresholds) -> str:
-    """Both thresholds are set, or neither is."""
-    wrong = out_of_range(now, balanced=NOT_NEGATIVE, tracked=NOT_NEGATIVE)
-    return wrong or ("one is set" if (now.balanced > 0.0) != (now.tracked > 0.0) else "")
+in_file(Thresholds, balanced=NOT_NEGATIVE, tracked=NOT_NEGATIVE)
