@@ -47,7 +47,7 @@ figures: $(VENV)/test
 	$(BIN)/python -m docs --figures
 
 lock:
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra plot --extra tables -o requirements/base.txt pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra label --extra plot --extra tables -o requirements/base.txt pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test --extra check -c requirements/base.txt -o requirements/test.txt pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra bench -c requirements/base.txt -o requirements/bench.txt pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra docs -c requirements/base.txt -c requirements/test.txt -o requirements/docs.txt pyproject.toml

@@ -1,0 +1,1 @@
+"""HTTP: calls, who may make them, and what each is answered."""

@@ -1,0 +1,1 @@
+"""Where events are kept: SQLite or PostgreSQL, behind one protocol."""
