@@ -1,7 +1,6 @@
 """A small learner for tests: naive Bayes over words, with counts that are whole numbers."""
 
 from collections import Counter
-from copy import deepcopy
 from hashlib import sha256
 
 import numpy as np
@@ -62,10 +61,14 @@ class CountingLearner:
         ]
 
     def snapshot(self):
-        return deepcopy((self.rows, self.counts, self.taught))
+        counts = {name: counts.copy() for name, counts in self.counts.items()}
+        return len(self.rows), counts, list(self.taught)
 
     def restore(self, snapshot):
-        self.rows, self.counts, self.taught = deepcopy(snapshot)
+        rows, counts, taught = snapshot
+        del self.rows[rows:]
+        self.counts = {name: counts.copy() for name, counts in counts.items()}
+        self.taught = list(taught)
 
     def digest(self):
         return sha256(repr((self.counts, self.taught, len(self.rows))).encode()).hexdigest()

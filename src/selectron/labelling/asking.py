@@ -15,7 +15,6 @@ from selectron.labelling.lessons import ItemLearner, Pick
 
 LEAST_QUEUE = 4
 QUEUE_PER_ANNOTATOR = 2
-FROZEN_RATE = 0.8  # audits among the questions while a frozen model is judged
 
 # No text names a class: a reason must not lead the annotator.
 TEXTS = {
@@ -42,29 +41,11 @@ def room(books: Books) -> int:
     return int(books.settings["budget"]) - books.asked - len(books.leased)
 
 
-def two_classes_known(books: Books) -> bool:
-    if books.settings["multilabel"]:
-        return bool(books.labels)
-    return sum(count > 0 for count in books.balance.values()) > 1
-
-
-def is_judged(books: Books) -> bool:
-    """Say whether audits judge a frozen model."""
-    return books.audits_from > 0
-
-
-def audit_rate(books: Books) -> float:
-    """Return the share of audits among the questions; before there are guesses, there are none."""
-    if not two_classes_known(books):
-        return 0.0
-    rate = float(books.settings["audit_rate"])
-    return max(rate, FROZEN_RATE) if rate and is_judged(books) else rate
-
-
 def choose(
     books: Books,
     learner: ItemLearner,
     judged: NDArray[np.float64] | None,
+    rate: float,
     at: float,
 ) -> list[Event]:
     """Choose questions ahead: audits by coins, the others by the learner.
@@ -77,6 +58,8 @@ def choose(
     judged
         The chances of the frozen model, which audits then judge; None where they judge the
         learner as it is.
+    rate
+        The probability that a question is an audit.
     """
     events = list(_second_looks(books, at))
     free = books.free()
@@ -84,9 +67,15 @@ def choose(
     if not n:
         return events
     numbers = [books.chosen + len(events) + 1 + place for place in range(n)]
-    bodies = _audits(books, learner.chances() if judged is None else judged, free, numbers)
+    drawn = [n for n in numbers if coin(books.settings["seed"], "audit", n) / 2**64 < rate]
+    bodies = {}
+    if drawn:
+        chances = learner.chances() if judged is None else judged
+        bodies = _audits(books, chances, free, drawn)
+        for body in bodies.values():
+            body["odds"] = rate / body["unlabelled"]
     rest = [number for number in numbers if number not in bodies]
-    common = {"odds": 1.0 - audit_rate(books), **_candidates(free)}
+    common = {"odds": 1.0 - rate, **_candidates(free)}
     for number, pick in zip(rest, _picks(books, learner, len(rest), free), strict=False):
         bodies[number] = {
             "item": books.items[pick.row]["id"],
@@ -113,22 +102,21 @@ def _audits(
     free: NDArray[np.bool_],
     numbers: list[int],
 ) -> dict[int, dict[str, Any]]:
-    """Draw the audits among the numbered choices, and take their items from those free."""
+    """Draw an audit for each number, and take their items from those that are free."""
     bodies: dict[int, dict[str, Any]] = {}
-    rate, seed = audit_rate(books), books.settings["seed"]
     known = free[: len(chances)]  # a frozen model knows the items of its time alone
+    before = sum(question.number > books.audits_from for question in books.audits.values())
     for number in numbers:
         rows = np.flatnonzero(known)
-        if coin(seed, "audit", number) / 2**64 >= rate or not len(rows):
-            continue
-        row = int(rows[coin(seed, "draw", number) * len(rows) >> 64])
+        if not len(rows):
+            break
+        row = int(rows[coin(books.settings["seed"], "draw", number) * len(rows) >> 64])
         bodies[number] = {
             "item": books.items[row]["id"],
             "kind": "audit",
             "margin": None,
-            "odds": rate / len(rows),
             "text": "Drawn evenly from the items without a label, to measure the error: "
-            f"audit {len(books.audits) + len(bodies) + 1}.",
+            f"audit {before + len(bodies) + 1}.",
             "guess": guess(books, chances[row]),
             **_candidates(known),
         }
@@ -140,7 +128,7 @@ def _picks(books: Books, learner: ItemLearner, n: int, free: NDArray[np.bool_]) 
     """Return what the learner asks: where it doubts or, for recall, what is likely positive."""
     goal, positive = books.settings["goal"], books.settings["positive"]
     looks_for = goal is not None and checks.goal(goal).measure == "recall"
-    if not n or not looks_for or not two_classes_known(books):
+    if not n or not looks_for or not books.knows_two_classes:
         return learner.choose(n, free) if n else []
     chances = learner.chances()
     chance = np.where(free, chances[:, books.classes.index(positive)], -1.0)
@@ -180,25 +168,28 @@ def _one_guess(books: Books, chances: NDArray[np.float64]) -> str | None:
     return books.classes[int(np.argmax(chances))] if len(chances) else None
 
 
-def stream_odds(chances: NDArray[np.float64], floor: float) -> float:
+def odds(books: Books, chances: NDArray[np.float64]) -> float:
     """Return the odds of asking about a pushed item: the smaller its lead, the likelier.
 
     With the lead m of the best class over the second the odds are 0.1 / (0.1 + m), and never
-    below the floor.
+    below the rate of audits. With several labels m is the least lead of a class over its absence.
     """
-    second, best = np.sort(chances)[-2:]
-    return max(floor, 0.1 / (0.1 + float(best - second)))
+    ordered = np.sort(chances)
+    lead = float(ordered[-1] - ordered[-2])
+    if books.settings["multilabel"]:
+        lead = float(np.abs(2.0 * chances - 1.0).min())
+    return max(float(books.settings["audit_rate"]), 0.1 / (0.1 + lead))
 
 
 def from_stream(
-    item: dict[str, Any], name: str, odds: float, guess: Label | None, at: float
+    item: dict[str, Any], name: str, likely: float, guess: Label | None, at: float
 ) -> Event:
     body = {
         "question": name,
         "item": item["id"],
         "kind": "stream",
         "margin": None,
-        "odds": odds,
+        "odds": likely,
         "text": TEXTS["stream"],
         "guess": guess,
         "unlabelled": 1,

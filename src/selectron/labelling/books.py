@@ -86,7 +86,8 @@ class Books:
         self.asked = 0  # live answers that count against the budget
         self.audits: dict[int, Question] = {}  # by row, in the order they were drawn
         self.audits_changed = 0  # grows when an audit gets another answer
-        self.audits_from = 0  # audits drawn later judge the frozen model
+        self.audits_from = 0  # audits of later questions count; each freeze begins anew
+        self.frozen = False  # audits judge a frozen model, not the learner as it goes on
         self.freezes = 0
         self.notes: dict[int, list[dict[str, Any]]] = {}
         self.steps: list[Step] = []  # what the learner is to do, in the order of the log
@@ -129,6 +130,13 @@ class Books:
     @property
     def n_unlabelled(self) -> int:
         return self.counts[FREE] + self.counts[ASKED] + self.counts[PASSED]
+
+    @property
+    def knows_two_classes(self) -> bool:
+        """Whether there is enough to predict from."""
+        if self.settings["multilabel"]:
+            return bool(self.labels)
+        return sum(count > 0 for count in self.balance.values()) > 1
 
     # the events, one by one
 
@@ -223,9 +231,10 @@ class Books:
 
     def _frozen(self, body: dict[str, Any], seq: int, at: float) -> None:
         self.audits_from = self.chosen
-        self.freezes += 1
+        self.frozen = body["answers"] is not None
+        self.freezes += self.frozen
         self.audits_changed += 1
-        self.steps.append((seq, "frozen", None))
+        self.steps.append((seq, "freeze" if self.frozen else "thaw", None))
 
     # what several events have in common
 
@@ -272,7 +281,10 @@ class Books:
             self.shared.pop(row, None)
         # The last correction wins. `max` takes the first answer where nobody corrected any.
         best = max(opinions, key=lambda answer: answer.corrected, default=None)
-        self._set_label(row, best.label if best else None, opinions[0].seq if opinions else None)
+        if best is None:
+            self._set_label(row, None, None)
+        else:  # a correction is taught at its own place: its class may have joined after the answer
+            self._set_label(row, best.label, best.corrected or best.seq)
 
     def _set_label(self, row: int, label: Label | None, taught_at: int | None) -> None:
         old, before = self.labels.pop(row, None), self.lessons.pop(row, None)
@@ -314,7 +326,7 @@ class Books:
             list(self.to_repeat),
             list(self.labels.items()),
             list(self.audits),
-            [self.audits_changed, self.audits_from, self.freezes, self.asked],
+            [self.audits_changed, self.audits_from, self.frozen, self.freezes, self.asked],
             list(self.notes.items()),
             self.states.hex(),
             self.steps,

@@ -5,8 +5,9 @@ the log is the truth, and a desk that applies the same events is the same desk.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from selectron.labelling import asking, checks, reading
@@ -20,6 +21,7 @@ __all__ = ["Decision", "Desk", "Event", "ItemLearner", "Pick", "Refused"]
 
 ITEMS_AN_EVENT = 1000
 MOST_QUESTIONS = 100  # in one call of `next`
+MOST_WAITING = 1000  # a stream asks no more while so many questions wait
 
 
 class Decision(NamedTuple):
@@ -35,6 +37,14 @@ class Decision(NamedTuple):
 
     events: list[Event]
     reply: dict[str, Any]
+
+
+class Predicted(NamedTuple):
+    """What the learner says of an item of a stream."""
+
+    guess: Label | None
+    probability: float | None
+    odds: float  # of asking about it
 
 
 class Desk:
@@ -75,11 +85,7 @@ class Desk:
 
     def add_items(self, items: Sequence[Any], at: float) -> Decision:
         new = self._new_items(items)
-        events = [
-            Event("items", {"items": new[start : start + ITEMS_AN_EVENT]}, at)
-            for start in range(0, len(new), ITEMS_AN_EVENT)
-        ]
-        return Decision(events, {"added": len(new), "known": len(items) - len(new)})
+        return Decision(_items(new, at), {"added": len(new), "known": len(items) - len(new)})
 
     def add_classes(self, names: Sequence[str], at: float) -> Decision:
         new = [name for name in checks.class_names(names) if name not in self.books.classes]
@@ -115,14 +121,13 @@ class Desk:
         books = self.books
         mine = [q for q in books.leased.values() if q.annotator == annotator and q not in ran_out]
         mine = mine[:n]
-        open_to = [*ran_out, *books.waiting.values()]
-        offers = [question for question in open_to if books.may_answer(annotator, question)]
-        if not mine and not offers:
+        wanted = max(0, min(n - len(mine), asking.room(books) + len(ran_out)))
+        taken = self._first_for(annotator, chain(ran_out, books.waiting.values()), wanted)
+        if not mine and not taken:  # nobody chose ahead: choose now, rather than send them away
             chosen = self.choose(at).events
             events += chosen
-            offers = [books.question_of(event.body) for event in chosen]
-            offers = [question for question in offers if books.may_answer(annotator, question)]
-        taken = offers[: max(0, min(n - len(mine), asking.room(books) + len(ran_out)))]
+            offers = (books.question_of(event.body) for event in chosen if event.kind == "chosen")
+            taken = self._first_for(annotator, offers, wanted)
         events += [_leased(question, annotator, at) for question in taken]
         lasts = float(books.settings["lease_seconds"])
         shown = [
@@ -166,7 +171,7 @@ class Desk:
         return self._done(Event("answered", body, at), events)
 
     def correct(self, id: str, label: Any, annotator: str, at: float) -> Decision:
-        """Give an answer another label, as if it had been given at first."""
+        """Give an answer another label; the learner forgets the old one and learns this one now."""
         answer = self._answer(id)
         if answer.undone or answer.label is None:
             raise Refused(
@@ -208,33 +213,38 @@ class Desk:
     def choose(self, at: float) -> Decision:
         """Choose questions ahead, so that nobody has to wait for one."""
         events: list[Event] = []
-        if len(self.books.classes) > 1 and self.books.items and not self.quality.stops():
+        classes_named = len(self.books.classes) > 1
+        if classes_named and self.books.items and not self.quality.stops():
             learner = self.learn()
-            events = asking.choose(self.books, learner, self._lessons.judged, at)
+            judged = self._lessons.judged
+            change = self.quality.phase_change()
+            if change:
+                frozen = len(self.books.labels) if change == "freeze" else None
+                events.append(Event("frozen", {"answers": frozen}, at))
+                judged = None  # the model of this moment is the learner
+            events += asking.choose(self.books, learner, judged, self.quality.audit_rate(), at)
         return Decision(events, {"chosen": len(events)})
 
     def push(self, items: Sequence[Any], at: float) -> Decision:
         """Take items of a stream: predict each, and ask where the learner's odds say so."""
-        books = self.books
         new = self._new_items(items)
-        predicted = self._predict([checks.item(item) for item in items])
-        number, replies, chosen = books.chosen, [], list[Event]()
-        places = {item["id"]: place for place, item in enumerate(new, len(books.items))}
-        for item, (guess, chance, odds) in zip(items, predicted, strict=True):
-            reply = {"id": item["id"], "label": guess, "probability": chance}
-            name = None
-            place = places.pop(item["id"], None)
-            toss = coin(books.settings["seed"], "stream", place or 0) / 2**64
-            if place is not None and toss < odds and len(chosen) < asking.room(books):
-                number += 1
-                name = f"q{number}"
-                chosen.append(asking.from_stream(item, name, odds, guess, at))
-            replies.append({**reply, "asked": name is not None, "question": name})
-        events = [
-            Event("items", {"items": new[start : start + ITEMS_AN_EVENT], "stream": True}, at)
-            for start in range(0, len(new), ITEMS_AN_EVENT)
+        predicted = dict(zip([i["id"] for i in items], self._predict(list(items)), strict=True))
+        asked = self._asked_of_stream(new, predicted, at)
+        rows = [self.books.rows.get(item["id"], -1) for item in items]
+        open_on = {row: self.books.open_on[row] for row in rows if row in self.books.open_on}
+        names = {self.books.items[row]["id"]: question.name for row, question in open_on.items()}
+        names |= {event.body["item"]: event.body["question"] for event in asked}
+        replies = [
+            {
+                "id": item["id"],
+                "label": predicted[item["id"]].guess,
+                "probability": predicted[item["id"]].probability,
+                "asked": item["id"] in names,
+                "question": names.get(item["id"]),
+            }
+            for item in items
         ]
-        return Decision(events + chosen, {"items": replies})
+        return Decision(_items(new, at, stream=True) + asked, {"items": replies})
 
     # what can be read
 
@@ -314,6 +324,10 @@ class Desk:
             if self._deadlines.get(number, now) <= now
         ]
 
+    def _first_for(self, annotator: str, offers: Iterable[Question], n: int) -> list[Question]:
+        may = (question for question in offers if self.books.may_answer(annotator, question))
+        return list(islice(may, n))
+
     def _open(self, name: Any, annotator: str, now: float) -> Question:
         """Find an open question that the annotator may answer."""
         if not isinstance(name, str) or not re.fullmatch("q[1-9][0-9]{0,17}", name):
@@ -362,19 +376,41 @@ class Desk:
     def _label(self, label: Any) -> Label:
         return checks.label(label, self.books.classes, self.books.settings["multilabel"])
 
-    def _predict(
-        self, items: list[dict[str, Any]]
-    ) -> list[tuple[Label | None, float | None, float]]:
-        """Return guess, its probability and the odds of asking for items of a stream."""
+    def _predict(self, items: list[dict[str, Any]]) -> list[Predicted]:
+        """Predict items of a stream, before they are in the books."""
         books = self.books
-        if not items or not asking.two_classes_known(books):
-            return [(None, None, 1.0)] * len(items)
-        chances = self.learn().forecast(items)
-        floor = float(books.settings["audit_rate"])
+        if not items or not books.knows_two_classes:
+            return [Predicted(None, None, 1.0)] * len(items)
         return [
-            (asking.guess(books, row), float(row.max()), asking.stream_odds(row, floor))
-            for row in chances
+            Predicted(
+                asking.guess(books, chances), float(chances.max()), asking.odds(books, chances)
+            )
+            for chances in self.learn().forecast(items)
         ]
+
+    def _asked_of_stream(
+        self, new: list[dict[str, Any]], predicted: dict[str, Predicted], at: float
+    ) -> list[Event]:
+        """Toss a coin for each new item, while the budget and the people keep up."""
+        books = self.books
+        if len(books.classes) < 2 or self.quality.stops():
+            return []
+        most = min(asking.room(books), MOST_WAITING) - len(books.waiting)
+        asked: list[Event] = []
+        for row, item in enumerate(new, len(books.items)):
+            guess, _, odds = predicted[item["id"]]
+            toss = coin(books.settings["seed"], "stream", row) / 2**64
+            if len(asked) < most and toss < odds:
+                name = f"q{books.chosen + len(asked) + 1}"
+                asked.append(asking.from_stream(item, name, odds, guess, at))
+        return asked
+
+
+def _items(new: list[dict[str, Any]], at: float, **more: Any) -> list[Event]:
+    return [
+        Event("items", {"items": new[start : start + ITEMS_AN_EVENT], **more}, at)
+        for start in range(0, len(new), ITEMS_AN_EVENT)
+    ]
 
 
 def _leased(question: Question, annotator: str, at: float) -> Event:

@@ -17,7 +17,8 @@ KINDS = (
     "corrected",  # {"id", "label", "annotator"}
     "undone",  # {"id", "annotator"}
     "noted",  # {"item", "text", "annotator"}
-    "frozen",  # {"answers"}: audits drawn from here on judge the model at so many answers
+    "frozen",  # {"answers"}: audits of later questions judge the model at so many answers, or with
+    # null the learner as it goes on
 )
 
 

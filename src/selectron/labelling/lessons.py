@@ -77,8 +77,10 @@ class Lessons:
             self._saved, self._done, self._lessons, self.judged = [], 0, 0, None
         elif changed is not None and changed < self._done:
             self._go_back(self.learner, changed)
+        kept = _places(len(books.lessons) - 1)
+        self._saved = [saved for saved in self._saved if saved.lessons in kept]
         while self._done < len(books.steps):
-            self._take(self.learner, books)
+            self._take(self.learner, books, kept)
         return self.learner
 
     def _go_back(self, learner: ItemLearner, step: int) -> None:
@@ -87,10 +89,14 @@ class Lessons:
         self._done, self._lessons, snapshot, self.judged = self._saved[-1]
         learner.restore(snapshot)
 
-    def _take(self, learner: ItemLearner, books: Books) -> None:
+    def _take(self, learner: ItemLearner, books: Books, kept: set[int]) -> None:
         _, what, value = books.steps[self._done]
         if what == "teach":
-            self._save(learner)
+            if self._lessons in kept and (
+                not self._saved or self._saved[-1].lessons < self._lessons
+            ):
+                snapshot = learner.snapshot()
+                self._saved.append(Saved(self._done, self._lessons, snapshot, self.judged))
             learner.teach(*value)
             self._lessons += 1
         elif what == "rows":
@@ -98,15 +104,18 @@ class Lessons:
         elif what == "classes":
             learner.add_classes(value)
         else:
-            self.judged = learner.chances().copy()
+            self.judged = learner.chances().copy() if what == "freeze" else None
         self._done += 1
 
-    def _save(self, learner: ItemLearner) -> None:
-        n = self._lessons
-        if not self._saved or self._saved[-1].lessons < n:
-            self._saved.append(Saved(self._done, n, learner.snapshot(), self.judged))
-        kept = {0}
-        for power in range(n.bit_length()):
-            last = n >> power << power
-            kept |= {last, last - (1 << power)}
-        self._saved = [saved for saved in self._saved if saved.lessons in kept]
+
+def _places(last: int) -> set[int]:
+    """Return before which lessons a snapshot is kept, where `last` is the last lesson.
+
+    For every power of two these are its two last multiples. A later set needs no place that an
+    earlier one had given up.
+    """
+    places = {0}
+    for power in range(max(0, last).bit_length()):
+        multiple = last >> power << power
+        places |= {multiple, multiple - (1 << power)}
+    return places

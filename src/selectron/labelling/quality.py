@@ -4,13 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from selectron.labelling import checks
-from selectron.labelling.asking import audit_rate
 from selectron.labelling.books import Books, Question
 
 Records = list[tuple[bool, int]]  # wrong or not, and how many items could have been drawn
 Estimate = Callable[[Records, int, float], dict[str, Any]]
 
 CURVE_POINTS = 32
+CERTIFYING_RATE = 0.8  # of audits, when the goal is near
+RECENT_AUDITS = 20
+LEAST_AUDITS = 5  # before the goal can be near
 OUTLOOK_LABELS = 25
 OUTLOOK_AUDITS = 20  # with fewer audits a forecast would be a guess
 
@@ -27,23 +29,64 @@ class Quality:
         self._points: dict[int, dict[str, Any]] = {}
 
     def judged(self) -> list[tuple[Question, Any]]:
-        """Return the audits that count, with the labels given, in the order of the draws."""
+        """Return the audits that count, with the labels given, in the order of the draws.
+
+        For the error they are those of the model at hand, for recall all that were ever drawn.
+        """
         books = self._books
+        after = 0 if self._measure() == "recall" else books.audits_from
         return [
             (question, books.labels[row])
             for row, question in books.audits.items()
-            if row in books.labels and question.number > books.audits_from
+            if row in books.labels and question.number > after
         ]
 
     @property
     def level(self) -> float:
         """The level of the interval.
 
-        Each frozen model is one more try at the goal. The k-th try may err half as often as the
-        one before, so that all of them together keep the level.
+        Each frozen model is one more try at the goal. The k-th may err with 1 / (k (k + 1)) of the
+        probability allowed, so that all tries together keep to it.
         """
-        tries = self._books.freezes
-        return 1.0 - (1.0 - float(self._books.settings["level"])) / 2.0 ** max(0, tries - 1)
+        level, k = float(self._books.settings["level"]), self._books.freezes
+        return 1.0 - (1.0 - level) / (k * (k + 1)) if self._books.frozen else level
+
+    def audit_rate(self) -> float:
+        """Return the share of audits among the questions, large when the goal is near."""
+        rate = float(self._books.settings["audit_rate"])
+        if not self._books.knows_two_classes:
+            return 0.0  # nothing is predicted yet
+        near = self._books.frozen if self._measure() == "error" else self._recall_is_near()
+        beyond = self._books.settings["beyond_goal"]
+        return max(rate, CERTIFYING_RATE) if rate and near and not beyond else rate
+
+    def phase_change(self) -> str | None:
+        """Say whether to "freeze" the model for audits, or to "thaw" it and learn on.
+
+        The model is frozen when the recent audits are as good as the goal. It is thawed when
+        audits are wrong more often than the goal allows by two deviations.
+        """
+        if self._measure() != "error" or not self.audit_rate():
+            return None
+        limit = checks.goal(self._books.settings["goal"]).limit
+        wrong = [wrong for wrong, _ in self._kept("wrong", self._wrong)]
+        if self._books.frozen:
+            allowed = limit * len(wrong)
+            bad = len(wrong) >= RECENT_AUDITS and sum(wrong) > allowed + 2.0 * allowed**0.5
+            return "thaw" if bad else None
+        recent = wrong[-RECENT_AUDITS:]
+        good = len(recent) >= LEAST_AUDITS and sum(recent) <= limit * len(recent)
+        return "freeze" if good else None
+
+    def _measure(self) -> str | None:
+        goal = self._books.settings["goal"]
+        return None if goal is None else checks.goal(goal).measure
+
+    def _recall_is_near(self) -> bool:
+        if self._measure() != "recall" or self.judged_count() < LEAST_AUDITS:
+            return False
+        recall = self.recall()["recall"]
+        return recall is not None and recall >= checks.goal(self._books.settings["goal"]).limit
 
     def error(self) -> dict[str, Any]:
         """Return error, low, high and the number of audits."""
@@ -66,8 +109,8 @@ class Quality:
         if text is None or not self.judged_count():
             return False
         goal = checks.goal(text)
-        if goal.measure == "error":
-            return bool(self.error()["high"] <= goal.limit)
+        if goal.measure == "error":  # one model is judged, or audits would add up different ones
+            return self._books.frozen and bool(self.error()["high"] <= goal.limit)
         return bool(self.recall()["low"] >= goal.limit)
 
     def judged_count(self) -> int:
@@ -100,7 +143,7 @@ class Quality:
         None where there are too few audits or items to say so.
         """
         records = self._kept("wrong", self._wrong)
-        more = round(OUTLOOK_LABELS * audit_rate(self._books))
+        more = round(OUTLOOK_LABELS * self.audit_rate())
         unlabelled = self._books.n_unlabelled
         if len(records) < OUTLOOK_AUDITS or not more or unlabelled <= OUTLOOK_LABELS:
             return None
@@ -128,7 +171,10 @@ class Quality:
 
     def _kept(self, name: str, compute: Callable[[], Any]) -> Any:
         books = self._books
-        key = (books.audits_changed, books.settings["level"], books.settings["positive"])
+        key = (
+            books.audits_changed,
+            *(books.settings[name] for name in ("level", "positive", "goal")),
+        )
         if key != self._key:
             self._key, self._cache = key, {}
         if name not in self._cache:

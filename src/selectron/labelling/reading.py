@@ -107,7 +107,7 @@ def items(
             f"States are all, noted, {', '.join(STATES)}; the order of doubt is most or least.",
         )
     rows = [row for row in _in_state(books, state) if _has_words(books.items[row], q)]
-    chances = learner.chances() if asking.two_classes_known(books) else None
+    chances = learner.chances() if books.knows_two_classes else None
     if doubt and chances is not None:
         key = {row: _doubt(books, chances[row], row) for row in rows}
         rows.sort(key=lambda row: key[row], reverse=doubt == "most")
@@ -269,7 +269,7 @@ def _has(label: Any, name: str) -> bool:
 
 def _slips(books: Books, learner: ItemLearner) -> list[dict[str, Any]]:
     """Return the answers to which the learner gives less chance than to the contrary."""
-    if not asking.two_classes_known(books):
+    if not books.knows_two_classes:
         return []
     chances = learner.chances()
     doubts = ((_doubt(books, chances[row], row), row) for row in books.labels)
