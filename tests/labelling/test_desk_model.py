@@ -142,11 +142,8 @@ class DeskModel(RuleBasedStateMachine):
         if expire:
             self.log.expire()
 
-    def settle(self, data, skip):
-        """Answer any question ever seen, in time or not; the desk takes it if it is open."""
-        question = data.draw(st.sampled_from(sorted(self.seen)))
-        annotator = data.draw(PEOPLE)
-        label = None if skip else data.draw(st.sampled_from(self.classes))
+    def settle(self, question, annotator, label):
+        """Answer a question, in time or not; the desk takes the answer if the question is open."""
         item, name = self.seen[question], f"id-{len(self.calls)}"
         is_open = self.log.desk.books.question_named(question) is not None
         has_room = (
@@ -156,6 +153,7 @@ class DeskModel(RuleBasedStateMachine):
         )
         taken = is_open and has_room and all(c.annotator != annotator for c in self.live(item))
         before = len(self.log.events)
+        skip = label is None
         reply = self.status_or_reply("answer", name, question, label, annotator, skip=skip)
         if not taken:
             assert reply == 409
@@ -169,14 +167,27 @@ class DeskModel(RuleBasedStateMachine):
         self.history.append(("teach", (name, 0)))
 
     @precondition(lambda self: self.seen)
-    @rule(data=st.data())
-    def answer(self, data):
-        self.settle(data, skip=False)
+    @rule(data=st.data(), annotator=PEOPLE)
+    def answer_any(self, data, annotator):
+        question = data.draw(st.sampled_from(sorted(self.seen)))
+        self.settle(question, annotator, data.draw(st.sampled_from([None, *self.classes])))
 
-    @precondition(lambda self: self.seen)
+    @precondition(lambda self: self.open_leases())
     @rule(data=st.data())
-    def skip(self, data):
-        self.settle(data, skip=True)
+    def answer_in_time(self, data):
+        question = data.draw(st.sampled_from(sorted(self.open_leases())))
+        annotator = self.leases[question][0]
+        self.settle(question, annotator, data.draw(st.sampled_from(self.classes)))
+
+    @precondition(lambda self: self.classes)
+    @rule(data=st.data(), annotator=PEOPLE)
+    def work(self, data, annotator):
+        """Take a question and answer it, as people mostly do."""
+        self.choose()
+        self.next(annotator, 1)
+        mine = [q for q in sorted(self.open_leases()) if self.leases[q][0] == annotator]
+        for question in mine[:1]:
+            self.settle(question, annotator, data.draw(st.sampled_from(self.classes)))
 
     @rule(data=st.data(), annotator=PEOPLE)
     def find(self, data, annotator):
