@@ -394,6 +394,47 @@ def test_overlap_sends_items_to_a_second_annotator():
     assert report["annotators"]["bob"]["reliability"] == 1 - (len(wrong) - 1) / len(second)
 
 
+def second_look():
+    """Return a log in which ann and bob answered the same item."""
+    log = begin(overlap=1.0)
+    log.join("bob")
+    first = log.next("ann", 1)["questions"][0]
+    log.answer("a", first["question"], "spam", "ann")
+    log.choose()
+    repeat = next(q for q in log.desk.books.waiting.values() if q.kind == "overlap")
+    log.answer("b", repeat.name, "ham", "bob")
+    return log, first
+
+
+def test_a_first_answer_that_is_undone_leaves_the_second():
+    log, first = second_look()
+    assert log.desk.report()["agreement"]["items"] == 1
+    log.undo("a", "ann")
+    assert list(log.desk.books.labels.values()) == ["ham"]
+    assert log.desk.report()["agreement"]["items"] == 0
+    assert first["question"] not in [q["question"] for q in log.next("cyd", 4)["questions"]]
+
+
+def test_a_second_answer_that_is_undone_is_asked_for_again():
+    log, first = second_look()
+    log.undo("b", "bob")
+    assert list(log.desk.books.labels.values()) == ["spam"]
+    again = log.next("bob", 1)["questions"][0]
+    assert again["reason"]["kind"] == "overlap"
+    assert again["item"] == first["item"]
+
+
+def test_an_item_without_an_answer_gets_no_second_look():
+    log = begin(overlap=1.0)
+    log.join("bob")
+    question = log.next("ann", 1)["questions"][0]["question"]
+    log.answer("a", question, "spam", "ann")
+    log.undo("a", "ann")
+    log.answer("s", question, None, "ann", skip=True)
+    log.choose()
+    assert all(q.kind != "overlap" for q in log.desk.books.waiting.values())
+
+
 def test_nobody_undoes_the_answer_of_another():
     log = begin()
     name = answer_all(log, 1)[0][0]

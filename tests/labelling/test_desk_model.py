@@ -274,6 +274,15 @@ class DeskModel(RuleBasedStateMachine):
         assert books.counts == Counter(books.states)
 
     @invariant()
+    def nobody_is_asked_a_third_time(self):
+        asked = Counter(
+            call.item
+            for call in getattr(self, "calls", {}).values()
+            if call.undone is None and call.asked and call.label is not None
+        )
+        assert max(asked.values(), default=0) <= 2
+
+    @invariant()
     def the_learner_never_had_what_was_undone(self):
         if not hasattr(self, "log"):
             return

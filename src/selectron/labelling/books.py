@@ -299,15 +299,10 @@ class Books:
         if before is not None:
             place = bisect_left(self.steps, before, key=_number)
             del self.steps[place]
-            self._relearn(place)
-        if taught_at is not None:
-            place = bisect_left(self.steps, taught_at, key=_number)
+            first = self.relearn_from
+            self.relearn_from = place if first is None else min(place, first)
+        if taught_at is not None:  # at the end, or after the lesson that it replaces
             insort(self.steps, (taught_at, "teach", (row, label)), key=_number)
-            if place < len(self.steps) - 1:
-                self._relearn(place)
-
-    def _relearn(self, place: int) -> None:
-        self.relearn_from = place if self.relearn_from is None else min(place, self.relearn_from)
 
     def digest(self) -> str:
         """Hash everything the events say."""
