@@ -424,6 +424,25 @@ def test_a_second_answer_that_is_undone_is_asked_for_again():
     assert again["item"] == first["item"]
 
 
+def test_two_answers_are_enough():
+    log, first = second_look()
+    log.join("cyd")
+    log.choose()
+    assert all(q.kind != "overlap" for q in log.desk.books.waiting.values())
+
+
+def test_an_item_never_has_two_open_questions():
+    log = begin(overlap=1.0)
+    log.join("bob")
+    question = log.next("ann", 1)["questions"][0]
+    log.answer("a", question["question"], "spam", "ann")
+    log.choose()  # the second look is open when the first answer goes
+    log.undo("a", "ann")
+    rows = [q.row for q in log.desk.books.waiting.values()]
+    assert len(rows) == len(set(rows))
+    assert log.desk.books.rows[question["item"]["id"]] in rows
+
+
 def test_an_item_without_an_answer_gets_no_second_look():
     log = begin(overlap=1.0)
     log.join("bob")
