@@ -286,12 +286,7 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
     log.desk = log.replayed()
     assert log.desk.digest() == before
     assert (log.desk._lessons.judged == frozen).all()
-    audits = [event.body for event in log.events if event.kind == "chosen"]
-    late = [body for body in audits if int(body["question"][1:]) > log.desk.books.audits_from]
-    for body in late:
-        if body["kind"] == "audit":
-            chances = frozen[log.desk.books.rows[body["item"]]]
-            assert body["guess"] == log.desk.books.classes[chances.argmax()]
+    frozen_at = log.desk.books.audits_from
     given += 40
     while log.desk.books.frozen:  # the truth turns over
         question = log.next("ann", 1)["questions"][0]
@@ -300,6 +295,13 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
         given += 1
     assert given < 250
     assert log.desk.quality.audit_rate() == 0.3
+    books = log.desk.books
+    bodies = [event.body for event in log.events if event.kind == "chosen"]
+    for body in bodies:
+        number = int(body["question"][1:])
+        if body["kind"] == "audit" and frozen_at < number <= books.audits_from:
+            chances = frozen[books.rows[body["item"]]]
+            assert body["guess"] == books.classes[chances.argmax()]
     assert log.replayed().digest() == log.desk.digest()
 
 
@@ -424,8 +426,15 @@ def test_a_second_answer_that_is_undone_is_asked_for_again():
     assert again["item"] == first["item"]
 
 
+def test_one_annotator_alone_gives_no_second_looks():
+    log = begin(overlap=1.0)
+    answer_all(log, 10)
+    log.choose()
+    assert all(q.kind != "overlap" for q in log.desk.books.waiting.values())
+
+
 def test_two_answers_are_enough():
-    log, first = second_look()
+    log, _ = second_look()
     log.join("cyd")
     log.choose()
     assert all(q.kind != "overlap" for q in log.desk.books.waiting.values())
