@@ -5,6 +5,7 @@ import json
 import pytest
 
 from selectron.labelling import checks
+from selectron.labelling.books import FREE
 from selectron.labelling.desk import Refused
 from selectron.labelling.events import KINDS, canonical
 from selectron.labelling.people import alpha
@@ -286,7 +287,6 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
     log.desk = log.replayed()
     assert log.desk.digest() == before
     assert (log.desk._lessons.judged == frozen).all()
-    frozen_at = log.desk.books.audits_from
     given += 40
     while log.desk.books.frozen:  # the truth turns over
         question = log.next("ann", 1)["questions"][0]
@@ -295,14 +295,28 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
         given += 1
     assert given < 250
     assert log.desk.quality.audit_rate() == 0.3
-    books = log.desk.books
-    bodies = [event.body for event in log.events if event.kind == "chosen"]
-    for body in bodies:
-        number = int(body["question"][1:])
-        if body["kind"] == "audit" and frozen_at < number <= books.audits_from:
-            chances = frozen[books.rows[body["item"]]]
-            assert body["guess"] == books.classes[chances.argmax()]
     assert log.replayed().digest() == log.desk.digest()
+
+
+def test_audits_judge_the_frozen_model_while_the_learner_goes_on():
+    log = begin(n=400, goal="error<=0.1", audit_rate=0.3)
+    given = 0
+    while not log.desk.books.frozen:
+        answer_all(log, 1, start=given)
+        given += 1
+    log.desk.learn()
+    books, frozen = log.desk.books, log.desk._lessons.judged
+    for row in [row for row in range(300) if books.states[row] == FREE]:
+        label = "ham" if row % 2 else "spam"  # the truth turns over, so the learner does
+        log.answer(f"f{row}", None, label, "ann", item=f"i{row}")
+    before = books.chosen
+    answer_all(log, 10, start=given)
+    bodies = [event.body for event in log.events if event.kind == "chosen"]
+    drawn = [b for b in bodies if b["kind"] == "audit" and int(b["question"][1:]) > before]
+    rows = [books.rows[body["item"]] for body in drawn]
+    assert [body["guess"] for body in drawn] == [books.classes[frozen[r].argmax()] for r in rows]
+    chances = log.desk.learn().chances()
+    assert any(chances[row].argmax() != frozen[row].argmax() for row in rows)
 
 
 def test_the_error_of_a_moving_model_declares_no_goal():
