@@ -1,0 +1,58 @@
+"""What happened, as it is stored: one event after the other, in canonical JSON."""
+
+import json
+from typing import Any, NamedTuple
+
+KINDS = (
+    "items",  # {"items": [item, ...]}, and "stream": true where they were pushed
+    "classes",  # {"names": [...]}
+    "settings",  # what changed
+    "joined",  # {"annotator"}
+    "chosen",  # {"question", "item", "kind", "margin", "odds", "text", "guess", "unlabelled",
+    # "digest"}: guess is the class predicted then, of so many items that could have been drawn
+    "leased",  # {"question", "annotator"}
+    "expired",  # {"question", "annotator"}
+    "answered",  # {"id", "question", "item", "label", "annotator"}, and "found": true in review
+    "skipped",  # {"id", "question", "item", "annotator"}
+    "corrected",  # {"id", "label", "annotator"}
+    "undone",  # {"id", "annotator"}
+    "noted",  # {"item", "text", "annotator"}
+    "frozen",  # {"answers"}: audits of later questions judge the model at so many answers, or with
+    # null the learner as it goes on
+)
+
+
+class Event(NamedTuple):
+    """One thing that happened.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    body : dict
+        JSON values only.
+    at : float
+        Seconds since 1970, for people to read. The time decides nothing.
+    """
+
+    kind: str
+    body: dict[str, Any]
+    at: float
+
+
+def canonical(value: Any) -> str:
+    """Write a JSON value in the one form that is stored, chained and hashed.
+
+    Keys are sorted and nothing is added between tokens. NaN, infinities and halves of surrogate
+    pairs raise ValueError: no other program could read them back.
+
+    Examples
+    --------
+    >>> canonical({"b": [1, 0.5], "a": None})
+    '{"a":null,"b":[1,0.5]}'
+    """
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False
+    )
+    text.encode()
+    return text
