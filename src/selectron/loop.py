@@ -20,7 +20,7 @@ from selectron.compiler.handles import Handle, held
 from selectron.compiler.raw_arrays import RAW_ARRAY, ArrayLayout, fits, vector
 from selectron.compiler.states import States, pack, unpack
 from selectron.compiler.verbs import Verb, digest, helper, kernel
-from selectron.numeric.rows import Csr, Dense, DenseRow, Row, SparseRow, row, sound
+from selectron.numeric.rows import Csr, Dense, DenseRow, Row, SparseRow, lay_down, row, sound
 from selectron.protocol import (
     TWO,
     AnyForecast,
@@ -307,6 +307,36 @@ def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
         for k in range(len(update.scores)):
             scores[t, k] = update.scores[k] if isfinite(forecast.margin) else nan
     return DONE
+
+
+# Rows at hand (`selectron.classifier.pool`): they are presented once, and forecast again and again.
+
+
+def run_presented(learner, numbers, X, table, n):  # type: ignore[no-untyped-def]
+    """Write n rows down as the scaling presents them."""
+    scaling, _update, _query = unpack(learner, numbers)
+    for t in range(n):
+        lay_down(present(scaling, row(X, t)), table, t)
+
+
+def run_forecasts(learner, numbers, table, chosen, exact, out):  # type: ignore[no-untyped-def]
+    """Write down the forecasts of some presented rows."""
+    _scaling, update, _query = unpack(learner, numbers)
+    for i in range(len(chosen)):
+        z = row(table, chosen[i])
+        forecast = glance(update, z)
+        if exact:
+            forecast = made_exact(update, z, forecast)
+        write_down(forecast, out[i])
+
+
+def run_table_scores(learner, numbers, table, scores):  # type: ignore[no-untyped-def]
+    """Write what each of many classes scores on every presented row."""
+    _scaling, update, _query = unpack(learner, numbers)
+    for t in range(len(scores)):
+        glance(update, row(table, t))
+        for k in range(len(update.scores)):
+            scores[t, k] = update.scores[k]
 
 
 # One row at a time. A call is shorter than what Numba spends on looking at its arguments, so

@@ -184,6 +184,10 @@ class Scaling(Spec):
         """Return the state before the first row."""
         raise NotImplementedError  # every scaling has its own
 
+    def study(self, state: Any, rows: Any) -> Any:
+        """Return the state after a look at all rows at hand; None: rows are absorbed in a pass."""
+        return None
+
 
 class UpdateRule(Spec):
     """How a label changes the hypothesis."""

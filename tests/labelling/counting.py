@@ -77,16 +77,18 @@ class CountingLearner:
         return self.digest().encode()
 
 
-def share_of_wrong(records, unlabelled, level):
+def share_of_wrong(audited, level):
     """Stand in for the interval of the audits."""
-    wrong = sum(wrong for wrong, _ in records)
-    return {"error": wrong / len(records), "low": 0.0, "high": 1.0, "audits": len(records)}
+    n = len(audited.draws)
+    wrong = sum(draw.wrong for draw in audited.draws)
+    return {"error": wrong / n, "low": 0.0, "high": 1.0, "audits": n}
 
 
-def narrow(records, unlabelled, level):
+def narrow(audited, level):
     """Stand in for the interval, and trust the share of the audits."""
-    error = sum(wrong for wrong, _ in records) / len(records)
-    return {"error": error, "low": error, "high": error, "audits": len(records)}
+    n = len(audited.draws)
+    error = sum(draw.wrong for draw in audited.draws) / n
+    return {"error": error, "low": error, "high": error, "audits": n}
 
 
 class Log:

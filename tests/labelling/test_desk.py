@@ -182,12 +182,13 @@ def test_an_audit_knows_its_guess_and_how_many_could_be_drawn():
     bodies = [event.body for event in log.events if event.kind == "chosen"]
     assert [body["unlabelled"] for body in bodies] == [28 - n for n in range(len(bodies))]
     seen = []
-    log.desk.quality._estimate = lambda records, unlabelled, level: (
-        seen.append((records, unlabelled, level)) or {"error": 0, "low": 0, "high": 1, "audits": 1}
+    log.desk.quality._estimate = lambda audited, level: (
+        seen.append((audited, level)) or {"error": 0, "low": 0, "high": 1, "audits": 1}
     )
     log.correct(given[0][0], "ham" if bodies[0]["guess"] == "spam" else "spam", "ann")
     log.desk.quality.error()
-    records, unlabelled, level = seen[-1]
+    audited, level = seen[-1]
+    records, unlabelled = [(d.wrong, d.left) for d in audited.draws], audited.left
     right = [(truth(q) != body["guess"]) for (_, q), body in zip(given, bodies, strict=False)]
     assert records == list(zip([True, *right[1:]], range(28, 18, -1), strict=True))
     assert unlabelled == 18

@@ -33,10 +33,11 @@ from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import LinearMachine, Machine
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.one_row import OneRow, batch_of_one, thin_row
+from selectron.classifier.pool import Choice
 from selectron.classifier.quality import Quality
 from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
-from selectron.classifier.run import Ask, AskOne, Run
+from selectron.classifier.run import Ask, AskOne, Checkpoint, Run
 from selectron.classifier.store import read, save
 from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
@@ -253,6 +254,26 @@ class StreamClassifier:
         run = self._started(AttributeError)
         with run.lock:
             return run.waiting()
+
+    # --- going back
+
+    def snapshot(self) -> Checkpoint:
+        """Copy what was learnt, so that `restore` can go back to it."""
+        run = self._started()
+        if not isinstance(run, Run):
+            raise ValueError("snapshots are for one label a row; save to a file instead")
+        with run.lock:
+            return run.checkpoint(thin=True)
+
+    def restore(self, snapshot: Checkpoint) -> Self:
+        """Forget all that was learnt since the snapshot, which may be used again."""
+        run = self._started()
+        if not isinstance(run, Run):
+            raise ValueError("snapshots are for one label a row; save to a file instead")
+        with run.lock:
+            run.back_to(snapshot)
+            self._unbind()
+        return self
 
     # --- one row at a time
 
@@ -685,7 +706,7 @@ class SelectiveClassifier(StreamClassifier):
         self.budget = budget
         self.removal = removal
 
-    def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
+    def _begin(self, rows: Rows, labels: Labels, n: int | None, *, at_hand: bool = False) -> Run:
         n_classes, d = max(2, len(labels.classes)), shape(rows)[1]
         wishes = Wishes.of(self.update, self.query)
         choice = self._kernel_choice()
@@ -703,6 +724,7 @@ class SelectiveClassifier(StreamClassifier):
                 sparse=isinstance(rows, Csr),
                 rows=n,
                 n_classes=n_classes,
+                at_hand=at_hand,
             )
             if isinstance(rules.scaling, Raw | Intercept) and len(rows.values) >= TELLING:
                 _warn_of_uneven(rows)
@@ -756,6 +778,68 @@ class SelectiveClassifier(StreamClassifier):
             )
         return MultilabelRun([first, *(deepcopy(first) for _ in names.classes[1:])], names)
 
+    # --- rows at hand
+
+    def choose(
+        self,
+        X: Table,
+        n: int = 1,
+        explore: float = 0.0,
+        *,
+        among: Given = None,
+        ask: bool = True,
+    ) -> Choice:
+        """Choose the rows of X that are most worth a label; answer with `tell`.
+
+        All rows are looked at, so that the order of X does not matter. A row is chosen once. Pass
+        the same X again after an answer: it is not looked over anew.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (N, d)
+            All rows at hand, answered or not. More may follow at the end in a later call.
+        n : int
+            How many rows; several at once differ from each other. Fewer if fewer are left.
+        explore : float
+            With this probability a row is drawn evenly from all that are left instead (an audit).
+            So every row that is left has odds, and they are known.
+        among : flags or positions, optional
+            Choose among these rows only.
+        ask : bool
+            False only looks: there are no tickets, and the same rows may be chosen again.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from selectron import SelectiveClassifier
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((500, 5))
+        >>> y = X[:, 0] > X[:, 1]
+        >>> clf = SelectiveClassifier(random_state=0)
+        >>> for _ in range(40):
+        ...     choice = clf.choose(X)
+        ...     told = clf.tell(choice.tickets, y[choice.rows])
+        >>> print(choice.reasons, round(clf.score(X, y), 2))
+        ['doubt'] 0.99
+        """
+        if not (isinstance(n, int | np.integer) and n >= 1):
+            raise ValueError(f"n must be a whole number from 1 on, got n={n!r}")
+        if not 0.0 <= explore <= 1.0:
+            raise ValueError(f"explore must lie in [0, 1], got explore={explore!r}")
+        with self._turn():
+            rows = self._read_more(X)
+            run = self._run or self._begin(rows, Labels(), None, at_hand=True)
+            if isinstance(run, MultilabelRun) or not isinstance(run.machine, LinearMachine):
+                raise ValueError("choose is for one label a row, without a kernel")
+            if run.ledger is not None or not run.machine.rules.scaling.WRITTEN_OUT:
+                raise ValueError(
+                    "choose is for learners without explore, window and stop_when, whose rows were "
+                    "at hand from the first label on: make a new one, and call choose(explore=...)"
+                )
+            choice = run.choose(X, rows, int(n), float(explore), among, ask=ask)
+            self._adopt(run, X)
+            return choice
+
     # --- probabilities
 
     @property
@@ -783,7 +867,10 @@ class SelectiveClassifier(StreamClassifier):
         return self.kernel is None and (update is None or update.HAS_SCALE)
 
     def _chances(self, X: Table) -> Matrix:
-        return self._started().chances(self._read_more(X))
+        run = self._started()
+        if isinstance(run, MultilabelRun):
+            return run.chances(self._read_more(X))
+        return run.chances(self._read_more(X), X)
 
     # --- what was learnt, as numbers
 

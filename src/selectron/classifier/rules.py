@@ -8,9 +8,9 @@ from selectron.kernels.duals import check_dual
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
-from selectron.scalings import Automatic, Intercept, Raw, Text
+from selectron.scalings import Automatic, Intercept, Raw, Text, TextDirections
 from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, rule_from_text
-from selectron.updates import Ballseptron, ClassRidge, Probit, Rehearsal, Ridge
+from selectron.updates import Ballseptron, ClassRidge, DualProbit, Probit, Rehearsal, Ridge
 
 AS_THEY_ARE, WITH_CONSTANT = Raw(), Intercept()  # rows of rules that are named
 # Of rows too wide for a d x d matrix the default keeps some directions.
@@ -51,22 +51,24 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
     sparse: bool = False,
     rows: int | None = None,
     n_classes: int = 2,
+    at_hand: bool = False,
 ) -> Rules:
-    """Fill in what was not given; `rows` is the length of the stream where it is known."""
+    """Fill in what was not given; `rows` is the length of the stream where it is known.
+
+    `at_hand`: all rows can be looked at before the first label.
+    """
     for name, rule in (("scaling", scaling), ("update", update), ("query", query)):
         if rule is not None and not isinstance(rule, ROLES[name]):
             raise TypeError(
                 f"{name} must be a rule such as those of selectron.{_PLACES[name]}, got {rule!r}"
             )
     text = sparse and d > WIDEST_SPREAD
-    if scaling is None:
-        if update is None:
-            scaling = (Text if text else Automatic)(warmup=_warmup(rows))
-        else:
-            scaling = WITH_CONSTANT if fit_intercept else AS_THEY_ARE
+    if scaling is None and update is not None:
+        scaling = WITH_CONSTANT if fit_intercept else AS_THEY_ARE
+    elif scaling is None:
+        scaling = _scaling(text, rows, at_hand=at_hand)
     if update is None:
-        whole = d <= WIDEST_KEPT and scaling.WRITTEN_OUT
-        update = _many_update(whole, d, n_classes) if n_classes > 2 else _two_update(whole, d)
+        update = _update(scaling, d, n_classes)
     if not (scaling.WRITTEN_OUT or update.by_products):
         raise ValueError(
             f"{scaling.label} never writes a row out, which {update.label} needs: choose an update "
@@ -99,12 +101,19 @@ ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}
 _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
 
 
-def _two_update(whole: bool, d: int) -> UpdateRule:
+def _scaling(text: bool, rows: int | None, *, at_hand: bool) -> Scaling:
+    if text and at_hand:
+        return TextDirections()
+    return (Text if text else Automatic)(warmup=_warmup(rows))
+
+
+def _update(scaling: Scaling, d: int, n_classes: int) -> UpdateRule:
+    if isinstance(scaling, TextDirections):
+        return DualProbit()
+    whole = d <= WIDEST_KEPT and scaling.WRITTEN_OUT
+    if n_classes > 2:
+        return Rehearsal() if whole else ClassRidge(rank=_rank(d, MOST_OF_CLASSES, n_classes))
     return Probit() if whole else Probit(rank=_rank(d, MOST_DIRECTIONS))
-
-
-def _many_update(whole: bool, d: int, n_classes: int) -> UpdateRule:
-    return Rehearsal() if whole else ClassRidge(rank=_rank(d, MOST_OF_CLASSES, n_classes))
 
 
 def _warmup(rows: int | None) -> int:

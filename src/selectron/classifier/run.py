@@ -21,10 +21,11 @@ from selectron.classifier.labels import Labels, plain, read_labels
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.machine import CHUNK, LinearMachine, Machine, tell_query, widened
 from selectron.classifier.memory import Memory
+from selectron.classifier.pool import Choice, Pool
 from selectron.classifier.rows import Stop, as_given, harmless, refusal, tame, vet
 from selectron.classifier.rules import Wishes, has_many_form, rules_for_classes
 from selectron.classifier.tickets import Question, Tickets, Waiting
-from selectron.compiler.states import own_arrays, pack
+from selectron.compiler.states import Snapshot, own_arrays, pack, thinned
 from selectron.loop import (
     DONE,
     LABEL_NEEDED,
@@ -102,6 +103,7 @@ class Checkpoint(NamedTuple):
     labels: Labels
     memory: Memory
     tickets: Tickets
+    pool: Pool | None
 
 
 class Run:
@@ -120,6 +122,7 @@ class Run:
         self._name(labels)
         self.tickets = Tickets()
         self.memory = Memory()
+        self.pool: Pool | None = None  # the rows at hand, if `choose` was called
         self.rounds = 0
         self.n_asked = 0
         self.arrived = False  # whether the next row has arrived and waits for its label
@@ -358,6 +361,56 @@ class Run:
         margins = log.forecasts[:, 0].copy()
         return Ask(self.labels.names(log.sides), margins, log.probabilities, log.asked, tickets)
 
+    def choose(
+        self, given: Any, rows: Rows, n: int, explore: float, among: Given, *, ask: bool
+    ) -> Choice:
+        """Choose among rows at hand; the first call looks over all of them."""
+        if self.pool is None:
+            self.pool = self._studied(rows)
+        pool, total = self.pool, shape(rows)[0]
+        if len(pool.left) > total:
+            raise ValueError(
+                f"X has {total:,} rows, and had {len(pool.left):,} before: pass the same rows "
+                "again, answered ones included; others may follow them"
+            )
+        pool.grow(total)
+        left = pool.left.copy()
+        if among is not None:
+            wanted = np.zeros(total, bool)
+            wanted[np.asarray(among)] = True
+            left &= wanted
+        pool.look_at(given, rows, self.machine, self.rounds)
+        chosen, odds, reasons = pool.pick(self.machine, n, explore, left)
+        tickets = np.full(len(chosen), -1, np.int64)
+        if ask:
+            told = np.column_stack(
+                [pool.forecasts(self.machine, np.array(chosen, np.int64), exact=True), odds]
+            )
+            with delayed_interrupts():
+                for i, t in enumerate(chosen):
+                    question = Question.about(rows, t, told[i], self.rounds - 1)
+                    tickets[i] = self.tickets.keep(question)
+                pool.left[chosen] = False
+                pool.n_choices += len(chosen)
+                self.n_asked += len(chosen)
+        return Choice(np.array(chosen, np.int64), tickets, odds, reasons)
+
+    def _studied(self, rows: Rows) -> Pool:
+        """Let the scaling learn from all rows at hand, each a round without a question."""
+        n, states, scaling = shape(rows)[0], self.machine.states, self.machine.rules.scaling
+        self.vet(rows)
+        studied = scaling.study(own_arrays(states.now.scaling), rows)
+        if studied is None:
+            for start in range(0, n, CHUNK):
+                piece, stop = self.machine.piece(rows, start)
+                coins = np.full(stop - start, PASSED)
+                labels: Codes = np.ones(stop - start, self.code_type)
+                self.machine.run(Rounds(piece, labels, coins, NOTHING_KEPT, 0, teach=False))
+        else:
+            states.adopt(states.now._replace(scaling=studied))
+        self.rounds += n
+        return Pool(n)
+
     def find_overdue(self) -> None:
         """Let the query rule know how many questions are hardly waited for any more."""
         if self.tickets.find_overdue(self.rounds):
@@ -401,6 +454,8 @@ class Run:
             told = NOTHING_TOLD
         self.lesson(rows, code, told, fresh=False, anew=anew)
         self.remember(rows, code)
+        if self.pool is not None:
+            self.pool.told.add(code)
         self.enter_answer(question, code)
         if self.machine.rules.update.CORRECTABLE and not self.why_not_correctable():
             self.tickets.keep_answer(ticket, code)
@@ -556,12 +611,16 @@ class Run:
         """Whether margins tell how probable a class is."""
         return isinstance(self.machine, LinearMachine) and self.machine.rules.update.HAS_SCALE
 
-    def chances(self, rows: Rows) -> Matrix:
-        """Return the probability of each class for every row."""
+    def chances(self, rows: Rows, given: Any = None) -> Matrix:
+        """Return the probability of each class for every row; `given` may be rows at hand."""
         while True:
             machine = self.machine
             with machine.states.busy:  # margins and their scale are of one moment
-                margins, labels = self.finite_margins(rows, exact=True)
+                pool = self.pool
+                if pool is not None and pool.holds(given, self.rounds):
+                    margins, labels = pool.scores(machine), self.labels
+                else:
+                    margins, labels = self.finite_margins(rows, exact=True)
                 update = machine.states.now.update
                 if not update.n_updates:
                     raise ValueError("no label has been learnt yet, so there are no probabilities")
@@ -668,22 +727,26 @@ class Run:
         if self.ledger is not None and entries is not None:
             self.ledger.restore(entries)
 
-    def checkpoint(self) -> Checkpoint:
-        """Copy all that refused answers or classes may change."""
+    def checkpoint(self, *, thin: bool = False) -> Checkpoint:
+        """Copy all that answers or classes may change; `thin` for many copies that are kept."""
+        copied = self.machine.snapshot()
         return Checkpoint(
             self.machine,
-            self.machine.snapshot(),
+            thinned(copied) if thin and isinstance(copied, Snapshot) else copied,
             self._counts(),
             self.labels,
             self.memory.copy(),
             self.tickets.copy(),
+            None if self.pool is None else self.pool.copy(),
         )
 
     def back_to(self, before: Checkpoint) -> None:
         """Put back what a checkpoint copied."""
         self.machine = before.machine
         self._name(before.labels)
-        self.memory, self.tickets = before.memory, before.tickets
+        self.memory, self.tickets = before.memory.copy(), before.tickets.copy()
+        if before.pool is not None:
+            self.pool = before.pool.copy()
         self.machine.restore(before.snapshot)
         self._put_back(before.counts)
 

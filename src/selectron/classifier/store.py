@@ -16,6 +16,7 @@ from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import MACHINES, Machine, Setting
 from selectron.classifier.memory import Memory, read_row
 from selectron.classifier.multilabel import MultilabelRun
+from selectron.classifier.pool import Pool
 from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
@@ -44,13 +45,13 @@ MACHINES["kernel"] = lambda setting, described, reader: KernelMachine.described(
 )
 NO_NAMES = np.array([], object)
 FORMAT = Format(
-    "selectron learner", 3, "learner", file="a learner's file", owner="a selectron learner"
+    "selectron learner", 4, "learner", file="a learner's file", owner="a selectron learner"
 )
 LEDGER = "estimate."
 ESTIMATED = "explore", "window", "stop_when"
 DESCRIBED = (
     "classifier", "params", "features", "rules", "classes", "setting", "several_labels", "counts",
-    "machines", "tickets",
+    "machines", "tickets", "pool",
 )  # fmt: skip
 KINDS_OF_CLASSES = ("<U", "|S", "<i", "<u", "<f", "|b", "|i", "|u", "|O", ">U", ">i", ">u", ">f")
 TWO_CLASSES = 2
@@ -74,6 +75,9 @@ def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, 
     """Copy the arrays of a run, and describe the rest."""
     runs, tickets, machine = _runs(run), run.tickets, run.machine
     tensors: Tensors = run.memory.tensors()
+    pool = None if isinstance(run, MultilabelRun) else run.pool
+    if pool is not None:
+        tensors |= pool.tensors()
     for m, each in enumerate(runs):
         each.machine.settle()
         for k, array in enumerate(each.machine.arrays()):
@@ -102,6 +106,7 @@ def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, 
         "counts": [run.rounds, run.n_asked, run.arrived],
         "machines": [each.machine.describe() for each in runs],
         "tickets": {name: getattr(tickets, name) for name in WAIT} | {"waiting": waiting},
+        "pool": None if pool is None else pool.describe(),
     }
     return tensors | experts, description
 
@@ -156,6 +161,9 @@ def _made_anew(
     whole_run = MultilabelRun(runs, labels) if several else runs[0]
     whole_run.tickets = _tickets(description["tickets"], whole_run, reader)
     whole_run.memory = Memory.read(reader, setting.d, setting.dtype)
+    pool = Pool.read(description["pool"], reader, setting.n_classes)
+    if isinstance(whole_run, Run):
+        whole_run.pool = pool
     return whole_run, params
 
 

@@ -29,6 +29,14 @@ class Question(NamedTuple):
     told: Vector  # margin, unit, norm, variance, of many classes best and second; the odds last
     round: int
 
+    @classmethod
+    def about(cls, rows: Rows, t: int, told: Vector, round_: int) -> "Question":
+        """Return the question about row t."""
+        mine = part(rows, t, t + 1)
+        columns = row_columns(mine)
+        columns = None if columns is None else columns.copy()
+        return cls(row_values(mine).reshape(-1).copy(), columns, told.copy(), round_)
+
     def rows(self, d: int) -> Rows:
         """Return the row as a table of one."""
         return one_row(self.values, self.indices, d)
@@ -74,15 +82,7 @@ class Tickets:
         tickets, first = np.full(len(asked), -1, np.int64), self.n_asked
         try:
             for t in np.flatnonzero(asked).tolist():
-                row = part(rows, t, t + 1)
-                columns = row_columns(row)
-                question = Question(
-                    row_values(row).reshape(-1).copy(),
-                    None if columns is None else columns.copy(),
-                    told[t].copy(),
-                    first_round + t,
-                )
-                tickets[t] = self.keep(question)
+                tickets[t] = self.keep(Question.about(rows, t, told[t], first_round + t))
         except BaseException:
             for number in range(first, self.n_asked + 1):
                 self.waiting.pop(number, None)

@@ -63,7 +63,11 @@ class States(Generic[Same]):
         """Put back what `snapshot` copied."""
         with self.busy:
             for now, before in zip(self.arrays, snapshot.arrays, strict=True):
-                now[...] = before
+                if before.shape == now.shape:
+                    now[...] = before
+                else:  # `thinned`
+                    now.reshape(-1)[: len(before)] = before
+                    now.reshape(-1)[len(before) :] = 0
             self.numbers[:] = snapshot.numbers
 
     def __getstate__(self) -> tuple[Same, Vector]:
@@ -74,6 +78,13 @@ class States(Generic[Same]):
         tree, numbers = pickled
         self.__init__(own_arrays(tree))  # type: ignore[misc]
         self.numbers[:] = numbers
+
+
+def thinned(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot without the zeros at the end of its arrays, whose room is free."""
+    flat = [array.reshape(-1) for array in snapshot.arrays]
+    used = [int(np.flatnonzero(array)[-1]) + 1 if array.any() else 0 for array in flat]
+    return snapshot._replace(arrays=[a[:n].copy() for a, n in zip(flat, used, strict=True)])
 
 
 def nodes(state: State) -> list[Any]:

@@ -118,6 +118,7 @@ def _audits(
             "text": "Drawn evenly from the items without a label, to measure the error: "
             f"audit {before + len(bodies) + 1}.",
             "guess": guess(books, chances[row]),
+            "positives": books.balance[books.settings["positive"]] + len(books.open_on),
             **_candidates(known),
         }
         known[row] = False

@@ -28,6 +28,7 @@ class Question:
     text: str
     guess: Label | None  # what the learner predicted when the question was chosen
     unlabelled: int  # how many items could have been drawn then
+    positives: int = 0  # labels of the positive class then, and open questions that may become one
     annotator: str | None = None  # who has the lease
 
     @property
@@ -112,6 +113,7 @@ class Books:
             body["text"],
             body["guess"],
             body["unlabelled"],
+            body.get("positives", 0),
         )
 
     def question_named(self, name: str) -> Question | None:

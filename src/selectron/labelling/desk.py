@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from selectron.labelling import asking, checks, reading
+from selectron.labelling.audits import estimate
 from selectron.labelling.books import LABELLED, Answer, Books, Question, coin
 from selectron.labelling.checks import Label, Refused
 from selectron.labelling.events import Event
@@ -55,12 +56,11 @@ class Desk:
     learner : callable
         Makes a new learner from the settings.
     estimate : callable
-        `audits.estimate`: from records (wrong, how many could have been drawn), the number of
-        items without a label and a level to a dict of error, low, high and audits.
+        From what was audited and a level to a dict of error, low, high and audits.
     """
 
     def __init__(
-        self, learner: Callable[[dict[str, Any]], ItemLearner], estimate: Estimate
+        self, learner: Callable[[dict[str, Any]], ItemLearner], estimate: Estimate = estimate
     ) -> None:
         self.books = Books()
         self._lessons = Lessons(learner)

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from selectron.labelling import checks
+from selectron.labelling.audits import Audited, Draw
 from selectron.labelling.books import Books, Question
 
-Records = list[tuple[bool, int]]  # wrong or not, and how many items could have been drawn
-Estimate = Callable[[Records, int, float], dict[str, Any]]
+Estimate = Callable[[Audited, float], dict[str, Any]]
 
 CURVE_POINTS = 32
-CERTIFYING_RATE = 0.8  # of audits, when the goal is near
+CERTIFYING_RATE = 1.0  # of audits, when the goal is near
 RECENT_AUDITS = 20
 LEAST_AUDITS = 5  # before the goal can be near
 OUTLOOK_LABELS = 25
@@ -25,7 +25,7 @@ class Quality:
         self._estimate = estimate
         self._key: Any = None
         self._cache: dict[str, Any] = {}
-        self._plotted: Records = []
+        self._plotted: list[Draw] = []
         self._points: dict[int, dict[str, Any]] = {}
 
     def judged(self) -> list[tuple[Question, Any]]:
@@ -69,7 +69,7 @@ class Quality:
         if self._measure() != "error" or not self.audit_rate():
             return None
         limit = checks.goal(self._books.settings["goal"]).limit
-        wrong = [wrong for wrong, _ in self._kept("wrong", self._wrong)]
+        wrong = [draw.wrong for draw in self._kept("wrong", self._wrong)]
         if self._books.frozen:
             allowed = limit * len(wrong)
             bad = len(wrong) >= RECENT_AUDITS and sum(wrong) > allowed + 2.0 * allowed**0.5
@@ -132,7 +132,7 @@ class Quality:
         places = {*range(step, len(records) + 1, step), len(records)} - {0}
         for n in places - self._points.keys():
             question = audits[n - 1][0]
-            estimate = self._estimate(records[:n], question.unlabelled, self.level)
+            estimate = self._estimate(self._audited(records[:n], question.unlabelled), self.level)
             self._points[n] = {"labels": question.number, **estimate}
         self._points = {n: self._points[n] for n in sorted(places)}
         return list(self._points.values())
@@ -147,27 +147,51 @@ class Quality:
         unlabelled = self._books.n_unlabelled
         if len(records) < OUTLOOK_AUDITS or not more or unlabelled <= OUTLOOK_LABELS:
             return None
-        share = sum(wrong for wrong, _ in records) / len(records)
-        wrong = round(share * more)
-        forecast = [(n < wrong, unlabelled - n) for n in range(more)]
+        share = sum(draw.wrong for draw in records) / len(records)
+        wrong, gone = round(share * more), records[-1].gone
+        forecast = [Draw(n < wrong, unlabelled - n, gone) for n in range(more)]
         estimate = self._kept("outlook", lambda: self._of(records + forecast))
         return {"labels": OUTLOOK_LABELS, "low": estimate["low"], "high": estimate["high"]}
 
-    def _wrong(self) -> Records:
-        return [(question.guess != label, question.unlabelled) for question, label in self.judged()]
+    def _wrong(self) -> list[Draw]:
+        """Return the audits of the error.
+
+        Whatever else has left the items that could be drawn may have been a mistake.
+        """
+        draws: list[Draw] = []
+        for question, label in self.judged():
+            most = draws[0].left if draws else question.unlabelled
+            gone = max(0, most - question.unlabelled - len(draws))
+            draws.append(Draw(question.guess != label, question.unlabelled, gone))
+        return draws
 
     def _positives(self) -> tuple[float, float]:
         """Return how many positives there are in all: as the audits have it, and at most."""
         positive = self._books.settings["positive"]
-        records = [(positive in _set(label), n.unlabelled) for n, label in self.judged()]
-        estimate = self._of(records)
+        draws: list[Draw] = []
+        shown, first = 0, 0
+        for question, label in self.judged():
+            first = question.positives if not draws else first
+            gone = max(0, question.positives - first - shown)
+            draws.append(Draw(positive in _set(label), question.unlabelled, gone))
+            shown += draws[-1].wrong
         found, rest = self._books.balance[positive], self._books.n_unlabelled
+        if not draws:
+            return 0.0, found + float(rest)
+        surely = max(0, found - first - shown)
+        audited = Audited(draws, rest, True, surely, None)
+        estimate = self._estimate(audited, self.level)
         return found + (estimate["error"] or 0.0) * rest, found + estimate["high"] * rest
 
-    def _of(self, records: Records) -> dict[str, Any]:
-        if not records:
+    def _audited(self, draws: list[Draw], left: int) -> Audited:
+        goal = self._books.settings["goal"]
+        limit = checks.goal(goal).limit if self._measure() == "error" else None
+        return Audited(draws, left, self._books.frozen, 0, limit)
+
+    def _of(self, draws: list[Draw]) -> dict[str, Any]:
+        if not draws:
             return {"error": None, "low": 0.0, "high": 1.0, "audits": 0}
-        return self._estimate(records, self._books.n_unlabelled, self.level)
+        return self._estimate(self._audited(draws, self._books.n_unlabelled), self.level)
 
     def _kept(self, name: str, compute: Callable[[], Any]) -> Any:
         books = self._books

@@ -98,6 +98,21 @@ def as_dense(rows: Rows) -> Matrix:
     return X
 
 
+def n_entries(rows: Rows) -> int:
+    """Return how many numbers are stored."""
+    return row_values(rows).size
+
+
+def as_sparse(rows: Rows) -> Csr:
+    """Return the rows as entries and their columns; sparse ones are not copied."""
+    if isinstance(rows, Csr):
+        first = rows.starts[0]
+        return Csr(row_values(rows), rows.indices[first:], rows.starts - first, rows.width)
+    t, columns = np.nonzero(rows.values)
+    starts = np.searchsorted(t, np.arange(len(rows.values) + 1))
+    return Csr(rows.values[t, columns], columns.astype(np.uint32), starts, rows.values.shape[1])
+
+
 def n_bytes(rows: Rows) -> int:
     if isinstance(rows, Dense):
         return rows.values.nbytes
@@ -267,6 +282,26 @@ def write_out_dense(x: DenseRow, out: Vector) -> None:
 def write_out_sparse(x: SparseRow, out: Vector) -> None:
     out[:] = 0.0
     add_scaled(x, 1.0, out)
+
+
+@Verb
+def lay_down(x: Row, table: Rows, t: int) -> None:
+    """Write the row down as row t of a table that has room for it; rows come in their order."""
+
+
+@lay_down.of(DenseRow)
+def lay_down_dense(x: DenseRow, table: Dense, t: int) -> None:
+    for i in range(len(x.values)):
+        table.values[t, i] = x.values[i]
+
+
+@lay_down.of(SparseRow)
+def lay_down_sparse(x: SparseRow, table: Csr, t: int) -> None:
+    start, n = table.starts[t], len(x.values)
+    for k in range(n):
+        table.values[start + k] = x.values[k]
+        table.indices[start + k] = x.indices[k]
+    table.starts[t + 1] = start + n
 
 
 @entry_index.of(SparseRow)

@@ -3,6 +3,7 @@
 from selectron.updates.arow import Arow
 from selectron.updates.ballseptron import Ballseptron
 from selectron.updates.class_ridge import ClassRidge
+from selectron.updates.dual_probit import DualProbit
 from selectron.updates.half_step import HalfStep
 from selectron.updates.passive_aggressive import PassiveAggressive
 from selectron.updates.perceptron import Perceptron
@@ -18,6 +19,7 @@ __all__ = [
     "Arow",
     "Ballseptron",
     "ClassRidge",
+    "DualProbit",
     "HalfStep",
     "PNorm",
     "PassiveAggressive",

@@ -92,6 +92,16 @@ class Noise(NamedTuple):
     sharpness: Sharpness
 
 
+class Moments(NamedTuple):
+    """What a label does to a belief."""
+
+    noise: Noise  # which has counted the label
+    z: float  # how many standard deviations the row is on the side of its label
+    slope: float
+    step: float  # how far the weights move along Vx
+    share: float  # V falls by this times Vx xᵀV
+
+
 class Prior(NamedTuple):
     """What rows without labels have done to V = I + ROW_WEIGHT Σ z zᵀ."""
 
@@ -135,24 +145,30 @@ def deviations(noise: Noise, y: float, forecast: Forecast) -> float:
 @lesson_of.of(Noise)
 def match_moments(noise: Noise, y: float, forecast: Forecast) -> Lesson:
     """Match the moments of the belief after a label y, and tune the noise by it."""
-    flip = flip_rate(noise)
+    found = moments_matched(noise, flip_rate(noise), y, forecast)
+    blur = noise.blur
+    if noise.n_labels > 0:
+        # The expected change is 0 when the labels are as blurred as is believed.
+        surprise = min(max(-found.slope * found.z, -1.0), 1.0)
+        blur = min(max(blur * exponential(surprise), LEAST_BLUR), MOST_BLUR)
+    return Lesson(True, found.noise._replace(blur=blur), found.step, found.share)
+
+
+@helper
+def moments_matched(noise: Noise, flip: float, y: float, forecast: Forecast) -> Moments:
+    """Match the moments of the belief after a label y, which is wrong with probability `flip`."""
     spread = max(forecast.variance, LEAST_BLUR) + noise.blur
     z = deviations(noise, y, forecast)
     right = normal_distribution(z)
     evidence = flip + (1.0 - 2.0 * flip) * right
     slope = (1.0 - 2.0 * flip) * normal_density(z) / evidence
     curvature = min(max(slope * (slope + z), 0.0), 1.0)
-    blur = noise.blur
-    if noise.n_labels > 0:
-        # The expected change is 0 when the labels are as blurred as is believed.
-        surprise = min(max(-slope * z, -1.0), 1.0)
-        blur = min(max(blur * exponential(surprise), LEAST_BLUR), MOST_BLUR)
     flips = noise.flips + flip * (1.0 - right) / evidence
     sharpness = sharpened(
         noise.sharpness, noise.n_labels, y, forecast.margin, spread, FLIPS_FAR_OUT * flip
     )
-    tuned = Noise(blur, flips, noise.n_labels + 1, sharpness)
-    return Lesson(True, tuned, y * slope / sqrt(spread), curvature / spread)
+    told = Noise(noise.blur, flips, noise.n_labels + 1, sharpness)
+    return Moments(told, z, slope, y * slope / sqrt(spread), curvature / spread)
 
 
 @lesson_of.of(ProbitRule)
@@ -200,7 +216,7 @@ def begun_again(update: Belief, total: Vector) -> Belief:
 @chances.of(Belief)
 def chances_by_noise(update: Belief, margins: Vector) -> Matrix:
     rule = update.rule
-    noise = rule.noise if isinstance(rule, ProbitRule) else rule
+    noise = rule if isinstance(rule, Noise) else rule.noise
     return chances_of_margins(noise.sharpness, margins, FLIPS_FAR_OUT * flip_rate(noise))
 
 

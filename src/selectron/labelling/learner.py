@@ -1,0 +1,195 @@
+"""The learner of a desk: rows of items, a belief about their classes, and which item to ask about.
+
+It is a `SelectiveClassifier` whose rows are all at hand. What it has learnt depends on the order of
+items and lessons alone, so a replay of the log makes the same learner, bit for bit.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from selectron.arrays import Flags, Matrix, Table
+from selectron.classifier.estimator import SelectiveClassifier
+from selectron.features import Features
+from selectron.labelling.lessons import Pick
+
+Label = str | list[str]
+NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
+
+
+class Snapshot(NamedTuple):
+    """What lessons and items can change."""
+
+    n_items: int
+    classes: list[str]
+    lessons: list[tuple[int, Label]]
+    studied: int
+    learners: list[tuple[SelectiveClassifier, Any]]
+
+
+class PoolLearner:
+    """Items at hand, and the learner that has been taught some of their labels.
+
+    Rarities, directions and scales are learnt from the items that are there at the first lesson,
+    and again whenever their number has doubled since; then all lessons are taught anew.
+
+    Parameters
+    ----------
+    settings : dict
+        Of the desk: "seed", and "multilabel" if an item may have several labels.
+    images : path, optional
+        The folder of the pictures that items name.
+    """
+
+    def __init__(self, settings: dict[str, Any], images: Path | None = None) -> None:
+        self._seed, self._images = int(settings.get("seed") or 0), images
+        self._several = bool(settings.get("multilabel"))
+        self._items: list[dict[str, Any]] = []
+        self._features: Features | None = None
+        self._rows: Table = None
+        self._classes: list[str] = []
+        self._lessons: list[tuple[int, Label]] = []
+        self._studied = 0  # items that there were when the learners began
+        self._learners: list[SelectiveClassifier] = []  # one; of several labels an item, one each
+        self._chances: Matrix | None = None
+
+    # --- what the log tells
+
+    def add_rows(self, items: list[dict[str, Any]]) -> None:
+        """Take items in; rows are numbered in their order."""
+        if not items:
+            return
+        if self._features is None:
+            self._features = Features(items, self._images)
+        rows = self._features.rows(items)
+        self._items.extend(items)
+        self._rows = rows if self._rows is None else _below(self._rows, rows)
+        self._chances = None
+        if self._lessons and len(self._items) >= 2 * self._studied:
+            self._begin()
+
+    def add_classes(self, names: list[str]) -> None:
+        """Let classes join, in this order."""
+        self._classes.extend(name for name in names if name not in self._classes)
+        self._chances = None
+        if self._several and self._learners:
+            self._begin()
+
+    def teach(self, row: int, label: Label) -> None:
+        """Teach the label of an item."""
+        self._lessons.append((row, label))
+        if self._learners:
+            self._teach(row, label)
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Begin with the items of now, and teach all lessons so far."""
+        n = len(self._classes) if self._several else 1
+        self._learners = [SelectiveClassifier(random_state=self._seed) for _ in range(n)]
+        self._studied = len(self._items)
+        for row, label in self._lessons:
+            self._teach(row, label)
+
+    def _teach(self, row: int, label: Label) -> None:
+        told = [label] if not self._several else [YES if c in label else NO for c in self._classes]
+        for learner, answer in zip(self._learners, told, strict=True):
+            choice = learner.choose(self._rows, among=[row])
+            learner.tell(choice.tickets, [answer])
+        self._chances = None
+
+    # --- what the desk asks
+
+    def choose(self, n: int, free: Flags) -> list[Pick]:
+        """Return up to n different rows among those that are free, the worthiest first."""
+        if not free.any():
+            return []
+        learner = SelectiveClassifier(random_state=self._seed)
+        if self._learners:  # of several labels, each has its turn
+            learner = self._learners[len(self._lessons) % len(self._learners)]
+        choice = learner.choose(self._rows, n, among=free, ask=False)
+        if choice.reasons[0] == "first":
+            return [Pick(row, None, "first", None) for row in choice.rows.tolist()]
+        chances = self.chances()
+        return [
+            Pick(row, _margin(chances[row]), "doubt", self._classes[int(chances[row].argmax())])
+            for row in choice.rows.tolist()
+        ]
+
+    def chances(self) -> Matrix:
+        """Return the probability of each class (column) for each item (row)."""
+        if self._chances is None:
+            self._chances = self._of_rows(self._rows, len(self._items))
+        return self._chances
+
+    def forecast(self, items: list[dict[str, Any]]) -> Matrix:
+        """Return the probability of each class for items that were not added."""
+        features = self._features or Features(items, self._images)
+        return self._of_rows(features.rows(items), len(items))
+
+    def _of_rows(self, rows: Table, n: int) -> Matrix:
+        out = np.full((n, len(self._classes)), 0.5 if self._several else 0.0)
+        if not self._lessons:
+            return out if self._several else out + 1.0 / max(1, len(self._classes))
+        for k, learner in enumerate(self._learners):
+            found, names = learner.predict_proba(rows), learner.classes_.tolist()
+            for j, name in enumerate(names):
+                if self._several:
+                    out[:, k] = found[:, names.index(YES)] if YES in names else 0.0
+                else:
+                    out[:, self._classes.index(name)] = found[:, j]
+        return out
+
+    # --- going back, and on
+
+    def snapshot(self) -> Snapshot:
+        """Copy what is known, so that `restore` can go back to it."""
+        learners = [(learner, learner.snapshot()) for learner in self._learners]
+        lessons = self._lessons.copy()
+        return Snapshot(len(self._items), self._classes.copy(), lessons, self._studied, learners)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Forget the items, classes and lessons that came later."""
+        if snapshot.n_items < len(self._items):
+            self._items = self._items[: snapshot.n_items]
+            self._rows = self._rows[: snapshot.n_items] if self._items else None
+        self._classes, self._lessons = snapshot.classes.copy(), snapshot.lessons.copy()
+        self._studied, self._chances = snapshot.studied, None
+        self._learners = [learner.restore(copied) for learner, copied in snapshot.learners]
+
+    def digest(self) -> str:
+        """Return a SHA-256 of all that is known."""
+        known = repr((len(self._items), self._classes, self._lessons, self._studied))
+        parts = [known.encode(), *(_bytes_of(learner) for learner in self._learners)]
+        return sha256(b"".join(parts)).hexdigest()
+
+    def file(self) -> bytes:
+        """Return the learner as a `.selectron` file."""
+        if not self._learners or self._several:
+            raise ValueError("there is a model once a label was taught, of one label an item")
+        return _bytes_of(self._learners[0])
+
+
+def _margin(chances: Matrix) -> float:
+    """Return by how much the likeliest class leads, in probability."""
+    ordered = np.sort(chances)
+    return float(ordered[-1] - ordered[-2]) if len(ordered) > 1 else 1.0
+
+
+def _below(rows: Table, more: Table) -> Table:
+    """Return both tables as one."""
+    if isinstance(rows, np.ndarray):
+        return np.vstack([rows, more])
+    whole: Table = sparse.vstack([rows, more]).tocsr()
+    return whole
+
+
+def _bytes_of(learner: SelectiveClassifier) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.selectron"
+        learner.save(path)
+        return path.read_bytes()
