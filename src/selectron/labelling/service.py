@@ -1,0 +1,216 @@
+"""One desk and its log: the calls of many threads, one after the other, each durable when answered.
+
+One thread writes. It takes all calls that wait, lets the desk decide on each, applies the events to
+the books, and appends the events of all these calls in one commit. Only then are they answered:
+whatever a call is told is on the disk. The more calls wait, the more of them share one flush.
+
+If the store fails, the books are ahead of the log, and nobody knows what was kept. So the service
+stops: it refuses every call until it is started again and has made the books anew from the log.
+"""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Condition, Lock, Thread
+from time import monotonic, time
+from typing import Any, NamedTuple, TypeVar
+
+from selectron.labelling.desk import Decision, Desk
+from selectron.labelling.events import Event
+from selectron.labelling.store.log import Store, check_fit
+
+T = TypeVar("T")
+Command = Callable[[Desk], Decision]
+Listener = Callable[[], None]
+logger = logging.getLogger(__name__)
+
+
+class Full(RuntimeError):
+    """Too many calls wait; try again in a moment."""
+
+
+class Stopped(RuntimeError):
+    """The service takes no more calls, because it failed or was closed."""
+
+
+class Call(NamedTuple):
+    command: Command
+    future: Future[dict[str, Any]]
+
+
+class Service:
+    """A desk that many threads may call.
+
+    Parameters
+    ----------
+    store : Store
+        The log. The service closes it.
+    desk : Desk
+        A new desk; the events of the log are applied to it here.
+    room : int
+        How many calls may wait.
+    tick : float
+        Seconds between two looks for leases that ran out.
+    """
+
+    def __init__(self, store: Store, desk: Desk, room: int = 1024, tick: float = 1.0) -> None:
+        self._store, self._desk, self._room, self._tick = store, desk, room, tick
+        self._last = 0  # the number of the last event in the books
+        self._busy = Lock()  # who holds it may look at the desk, or change it
+        self._changed = Condition()  # of what follows
+        self._waiting: list[Call] = []
+        self._why: str | None = None  # no more calls are taken
+        self._news = True  # events that the learner has not seen
+        self._listeners: list[Listener] = []
+        self._recover()
+        self._threads = [
+            Thread(target=self._guarded, args=(work,), name=f"selectron-{name}", daemon=True)
+            for name, work in (("writer", self._write), ("learner", self._learn))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why no more calls are taken, or None."""
+        return self._why
+
+    def submit(self, command: Command) -> Future[dict[str, Any]]:
+        """Let the desk decide; the future has the reply once all events of the call are durable.
+
+        A command that raises fails its own future and changes nothing. A future that fails with
+        `Stopped` leaves open what was kept: the caller sends the same id again after the restart.
+        """
+        call = Call(command, Future())
+        with self._changed:
+            if self._why:
+                raise Stopped(self._why)
+            if len(self._waiting) >= self._room:
+                raise Full(f"{self._room} calls wait already: try again in a second")
+            self._waiting.append(call)
+            self._changed.notify_all()
+        return call.future
+
+    def read(self, function: Callable[[Desk], T]) -> T:
+        """Look at the desk while nobody changes it; all that it says is durable."""
+        with self._busy:
+            return function(self._desk)
+
+    def listen(self, callback: Listener) -> Callable[[], None]:
+        """Call back after each commit and each lesson; return what ends it.
+
+        The threads of the service make the calls, so they must be short.
+        """
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback)
+
+    def close(self) -> None:
+        """Answer all calls that wait, refuse new ones, and close the store."""
+        self._refuse("the service was closed")
+        for thread in self._threads:
+            thread.join()
+        self._store.close()
+
+    def _recover(self) -> None:
+        """Make the books from the log, and let the learner catch up."""
+        for seq, event in self._store.events():
+            self._desk.apply(event, seq)
+            self._last = seq
+        self._desk.learn()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Stop the service, whatever goes wrong in one of its threads."""
+        try:
+            work()
+        except Exception as error:
+            logger.exception("the service stopped")
+            self._refuse(f"the service stopped, and must be started again: {error}")
+            with self._changed:
+                left, self._waiting = self._waiting, []
+            for call in left:
+                call.future.set_exception(Stopped(self._why))
+
+    def _refuse(self, why: str) -> None:
+        with self._changed:
+            self._why = self._why or why
+            self._changed.notify_all()
+
+    def _write(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._why)
+                calls, self._waiting = self._waiting, []
+            if not calls:
+                return
+            self._commit([call for call in calls if call.future.set_running_or_notify_cancel()])
+
+    def _commit(self, calls: list[Call]) -> None:
+        """Decide on these calls in order, keep all their events, and answer them."""
+        replies: list[dict[str, Any] | Exception] = []
+        events: list[Event] = []
+        try:
+            with self._busy:
+                for call in calls:
+                    replies.append(self._decide(call.command, events))
+                if events:
+                    self._store.append(events)
+        except Exception as error:
+            for call in calls:
+                call.future.set_exception(Stopped(f"nobody knows whether this was kept: {error}"))
+            raise
+        if events:
+            with self._changed:
+                self._news = True
+                self._changed.notify_all()
+            self._tell()
+        for call, reply in zip(calls, replies, strict=True):
+            if isinstance(reply, Exception):
+                call.future.set_exception(reply)
+            else:
+                call.future.set_result(reply)
+
+    def _decide(self, command: Command, events: list[Event]) -> dict[str, Any] | Exception:
+        """Apply what the desk decides, or say why it refused."""
+        try:
+            decision = command(self._desk)
+            for event in decision.events:
+                check_fit(event)  # the store would raise it for all calls of this commit
+        except Exception as refusal:
+            return refusal
+        for event in decision.events:
+            self._last += 1
+            self._desk.apply(event, self._last)
+        events.extend(decision.events)
+        return decision.reply
+
+    def _tell(self) -> None:
+        for listener in list(self._listeners):
+            try:
+                listener()
+            except Exception:
+                logger.exception("a listener failed")
+
+    def _learn(self) -> None:
+        """Learn what was answered, end leases that ran out, and choose what to ask next."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._news or self._why, self._tick)
+                news, self._news = self._news, False
+                if self._why:
+                    return
+            if news:
+                self.read(lambda desk: desk.learn())
+                self._tell()
+            for command in (_expire, _choose) if news else (_expire,):
+                try:
+                    self.submit(command).result()
+                except (Full, Stopped):
+                    self._news = True  # the next tick tries again
+
+
+def _expire(desk: Desk) -> Decision:
+    return desk.expire(monotonic(), time())
+
+
+def _choose(desk: Desk) -> Decision:
+    return desk.choose(time())
