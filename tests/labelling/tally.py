@@ -1,6 +1,8 @@
 """The smallest desk: it counts answers, and its learner is a hash over them in their order."""
 
+import json
 from hashlib import sha256
+from itertools import islice
 
 from selectron.labelling.desk import Decision
 from selectron.labelling.events import Event, canonical
@@ -11,7 +13,7 @@ class Tally:
 
     def __init__(self):
         self.answers = {}  # id -> (number of the event, label)
-        self.learnt = sha256()
+        self.learnt = ""
         self.taught = self.last = self.chosen = 0
 
     def apply(self, event, seq):
@@ -23,8 +25,9 @@ class Tally:
             self.chosen += 1
 
     def learn(self):
-        for id_, (seq, label) in list(self.answers.items())[self.taught :]:
-            self.learnt.update(canonical([id_, seq, label]).encode())
+        for id_, (seq, label) in islice(self.answers.items(), self.taught, None):
+            lesson = canonical([self.learnt, id_, seq, label])
+            self.learnt = sha256(lesson.encode()).hexdigest()
             self.taught += 1
 
     def answer(self, id, label, at=0.0):
@@ -44,4 +47,12 @@ class Tally:
 
     def digest(self):
         self.learn()
-        return sha256(canonical([self.answers, self.learnt.hexdigest()]).encode()).hexdigest()
+        return sha256(canonical([self.answers, self.learnt]).encode()).hexdigest()
+
+    def pack(self):
+        return canonical([self.taught, self.learnt]).encode(), self.learnt
+
+    def unpack(self, data, digest):
+        taught, learnt = json.loads(data)
+        if learnt == digest:
+            self.taught, self.learnt = taught, learnt

@@ -7,6 +7,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from selectron.labelling import service as service_module
 from selectron.labelling.desk import Decision
 from selectron.labelling.events import Event
 from selectron.labelling.service import Full, Service, Stopped
@@ -175,3 +176,35 @@ def test_leases_are_looked_at_in_time(start, monkeypatch):
     start(tick=0.01)
     until(lambda: len(looked) > 5)
     assert looked == sorted(looked)
+
+
+def test_the_learner_goes_on_from_its_snapshot(start, monkeypatch):
+    monkeypatch.setattr(service_module, "PACK_EVERY", 7)
+    service = start()
+    for k in range(30):
+        service.submit(answer(f"a{k}")).result()
+    until(lambda: service.read(lambda desk: desk.chosen) == 3)
+    digest = service.read(Tally.digest)
+    service.close()
+    lessons, restored = [], []
+    learn, unpack = Tally.learn, Tally.unpack
+    monkeypatch.setattr(
+        Tally, "learn", lambda desk: (lessons.append(len(desk.answers) - desk.taught), learn(desk))
+    )
+    monkeypatch.setattr(
+        Tally, "unpack", lambda desk, *packed: (restored.append(packed), unpack(desk, *packed))
+    )
+    again = start()
+    assert restored
+    assert lessons[0] <= 14  # the others were in the snapshot
+    assert again.read(Tally.digest) == digest
+
+
+def test_a_snapshot_that_does_not_match_is_left_out(start, monkeypatch):
+    service = start()
+    for k in range(9):
+        service.submit(answer(f"a{k}")).result()
+    digest = service.read(Tally.digest)
+    service._store.save_snapshot(5, b'[3,"wrong"]', "right")
+    service.close()
+    assert start().read(Tally.digest) == digest

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Condition, Lock, Thread
 from time import monotonic, time
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from selectron.labelling.desk import Decision, Desk
 from selectron.labelling.events import Event
@@ -22,6 +22,7 @@ from selectron.labelling.store.log import Store, check_fit
 T = TypeVar("T")
 Command = Callable[[Desk], Decision]
 Listener = Callable[[], None]
+PACK_EVERY = 2000  # events between two snapshots of the learner
 logger = logging.getLogger(__name__)
 
 
@@ -31,6 +32,17 @@ class Full(RuntimeError):
 
 class Stopped(RuntimeError):
     """The service takes no more calls, because it failed or was closed."""
+
+
+@runtime_checkable
+class Packs(Protocol):
+    """A desk whose learner can be kept beside the log, so that a restart need not teach it anew."""
+
+    def pack(self) -> tuple[bytes, str]:
+        """Return the learner, which has caught up, as bytes, and its digest."""
+
+    def unpack(self, data: bytes, digest: str) -> None:
+        """Take the learner from bytes if its digest is this one; otherwise leave it as it is."""
 
 
 class Call(NamedTuple):
@@ -62,6 +74,7 @@ class Service:
         self._why: str | None = None  # no more calls are taken
         self._news = True  # events that the learner has not seen
         self._listeners: list[Listener] = []
+        self._packed = 0  # the last event that a snapshot covers
         self._recover()
         self._threads = [
             Thread(target=self._guarded, args=(work,), name=f"selectron-{name}", daemon=True)
@@ -112,10 +125,14 @@ class Service:
         self._store.close()
 
     def _recover(self) -> None:
-        """Make the books from the log, and let the learner catch up."""
+        """Make the books from the log, and let the learner catch up from its snapshot."""
+        saved = self._store.snapshot() if isinstance(self._desk, Packs) else None
         for seq, event in self._store.events():
             self._desk.apply(event, seq)
             self._last = seq
+            if isinstance(self._desk, Packs) and saved and seq == saved[0]:
+                self._packed, data, digest = saved
+                self._desk.unpack(data, digest)
         self._desk.learn()
 
     def _guarded(self, work: Callable[[], None]) -> None:
@@ -199,13 +216,23 @@ class Service:
                 if self._why:
                     return
             if news:
-                self.read(lambda desk: desk.learn())
+                packed = self.read(self._teach)
+                if packed:
+                    self._store.save_snapshot(*packed)
                 self._tell()
             for command in (_expire, _choose) if news else (_expire,):
                 try:
                     self.submit(command).result()
                 except (Full, Stopped):
                     self._news = True  # the next tick tries again
+
+    def _teach(self, desk: Desk) -> tuple[int, bytes, str] | None:
+        """Let the learner catch up; return a snapshot of it when one is due."""
+        desk.learn()
+        if not isinstance(desk, Packs) or self._last < self._packed + PACK_EVERY:
+            return None
+        self._packed = self._last
+        return self._last, *desk.pack()
 
 
 def _expire(desk: Desk) -> Decision:
