@@ -87,24 +87,26 @@ def test_a_snapshot_of_another_history_is_left_out(path):
 def test_a_torn_mark_leaves_the_one_before(tmp_path):
     path = tmp_path / "mark"
     with closing(Mark(path)) as mark:
+        assert read_mark(path) == (0, bytes(32))
         for seq in range(1, 6):
+            before = path.read_bytes()
             mark.write(seq, bytes([seq]) * 32)
             whole = path.read_bytes()
-            newest = 0 if seq % 2 else SLOT
-            for place in range(newest, newest + 64):
-                if place < len(whole):
-                    path.write_bytes(whole[:place] + b"!" + whole[place + 1 :])
-                    if seq > 1:
-                        assert read_mark(path).seq == seq - 1
-                    else:
-                        with pytest.raises(Damaged):
-                            read_mark(path)
-            path.write_bytes(whole)
             assert read_mark(path) == (seq, bytes([seq]) * 32)
-    with closing(Mark(path)) as mark:  # opened again, the newest slot is not the one written first
+            for place in range(len(whole)):
+                if whole[place] != before[place]:
+                    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+                    assert read_mark(path).seq == seq - 1
+            path.write_bytes(whole)
+    with closing(Mark(path)) as mark:  # opened again, the slot of the newest is not written first
+        newest = path.read_bytes()
         mark.write(6, bytes(32))
-        path.write_bytes(path.read_bytes()[:SLOT] + bytes(64))
-        assert read_mark(path).seq == 5
+        assert (path.read_bytes()[:64] == newest[:64]) != (
+            path.read_bytes()[SLOT:] == newest[SLOT:]
+        )
+        path.write_bytes(b"!" * 100)
+        with pytest.raises(Damaged, match="delete"):
+            read_mark(path)
 
 
 def test_the_mark_may_be_behind(path):

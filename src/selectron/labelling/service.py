@@ -141,11 +141,14 @@ class Service:
             work()
         except Exception as error:
             logger.exception("the service stopped")
-            self._refuse(f"the service stopped, and must be started again: {error}")
+            self._stop(error)
             with self._changed:
                 left, self._waiting = self._waiting, []
             for call in left:
                 call.future.set_exception(Stopped(self._why))
+
+    def _stop(self, error: Exception) -> None:
+        self._refuse(f"the service stopped, and must be started again: {error}")
 
     def _refuse(self, why: str) -> None:
         with self._changed:
@@ -172,6 +175,7 @@ class Service:
                 if events:
                     self._store.append(events)
         except Exception as error:
+            self._stop(error)
             for call in calls:
                 call.future.set_exception(Stopped(f"nobody knows whether this was kept: {error}"))
             raise

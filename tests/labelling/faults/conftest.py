@@ -1,5 +1,8 @@
 """One nursery for all tests, and what is left of a store after a fault."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from tests.labelling.faults.nursery import Nursery
@@ -7,9 +10,8 @@ from tests.labelling.faults.nursery import Nursery
 
 @pytest.fixture(scope="session")
 def nursery():
-    nursery = Nursery()
-    yield nursery
-    nursery.close()
+    with Nursery() as nursery:
+        yield nursery
 
 
 @pytest.fixture
@@ -18,3 +20,10 @@ def acks(tmp_path):
     folder = tmp_path / "acks"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def memory():
+    """Return a folder in memory, where a flush takes no time, for what is left of stores."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
+        yield Path(name)

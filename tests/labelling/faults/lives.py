@@ -1,5 +1,6 @@
 """What happens in the processes that are killed, cut off or starved."""
 
+import json
 import os
 import resource
 from hashlib import sha256
@@ -156,8 +157,9 @@ def annotate(address, acks, threads, desk="tally", control=None):
         thread.join()
 
 
-def annotate_until_stopped(address, acks, limit=None, most=60):
+def annotate_until_stopped(address, acks, limit=None, most=60, fault=None):
     """Answer until the service stops, if it does; after that nothing more may be taken."""
+    os.environ.update(fault or {})
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     try:
@@ -198,3 +200,25 @@ def hold(address, ready):
     with open_store(address):
         Path(ready).touch()
         sleep(60)
+
+
+def annotate_by_the_clock(address, acks, jumps, seen):
+    """Set the clock, answer, and let a lease run out, in turn; tell how long the leases took."""
+    begin(address, "desk")
+    service = Service(open_store(address), new_desk("desk"), tick=0.05)
+    short = Event("settings", {"lease_seconds": 0.3}, time())
+    service.submit(lambda desk: Decision([short], {})).result()
+    client, leases = Client(service, acks, 0), []
+    for jump in jumps:
+        os.environ["CLOCK_JUMP"] = jump
+        for _ in range(10):
+            client.answer()
+        ask = service.submit(lambda desk: desk.next("idle", 1, monotonic(), time()))
+        number = int(ask.result()["questions"][0]["question"][1:])
+        start = monotonic()
+        while service.read(lambda desk, number=number: number in desk.books.leased):
+            sleep(0.005)
+        leases.append(monotonic() - start)
+    service.close()
+    digest = service.read(lambda desk: desk.digest())
+    Path(seen).write_text(json.dumps({"leases": leases, "digest": digest}))

@@ -5,12 +5,16 @@ line of output is a pid or an exit status. A life is a function of `lives`, in a
 """
 
 import json
+import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import traceback
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,15 +53,29 @@ class Nursery:
         print(json.dumps(what), file=self._process.stdin, flush=True)
         return json.loads(self._process.stdout.readline())
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
         self._process.stdin.close()
         self._process.wait(10)
         self._process.stdout.close()
 
 
+def compiled(source, folder):
+    """Compile a library to load before all others; return its path."""
+    if not shutil.which("gcc"):
+        pytest.skip("no C compiler: gcc is not installed")
+    library = folder / f"{source}.so"
+    path = Path(__file__).with_name(source)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, path, "-ldl"], check=True)
+    return str(library)
+
+
 def main():
     from tests.labelling.faults import lives  # noqa: PLC0415 - the other side has no need of it
 
+    logging.disable()  # the faults are on purpose
     for line in sys.stdin:
         what = json.loads(line)
         if isinstance(what, int):

@@ -14,7 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from selectron.labelling.store.log import Damaged, DiskFull, StoreError
+from selectron.files import write_whole
+from selectron.labelling.store.log import GENESIS, Damaged, DiskFull, StoreError
 
 RECORD = struct.Struct("<8sQ32s16s")  # name, number of the event, its hash, check
 NAME = b"SELMARK1"
@@ -68,18 +69,18 @@ class Mark:
     """The mark of a store that is open for writing."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        if not path.exists():
+            write_whole(path, _record(0, GENESIS).ljust(SLOT, b"\0") + _record(0, GENESIS))
+        self._file = os.open(path, os.O_RDWR)
         self._path = path
-        self._slot = 0
-        slots = [_read_slot(os.pread(self._file, SLOT, slot)) for slot in (0, SLOT)]
-        if slots[0] and (not slots[1] or slots[0] > slots[1]):
-            self._slot = SLOT  # slot 0 is the newest and must stay
+        slots = [_read_slot(os.pread(self._file, RECORD.size, slot)) for slot in (0, SLOT)]
+        newest_first = slots[0] and (not slots[1] or slots[0] > slots[1])
+        self._slot = SLOT if newest_first else 0  # the newest one must stay
 
     def write(self, seq: int, head: bytes) -> None:
         """Make the mark durable."""
-        fields = RECORD.pack(NAME, seq, head, b"")[:-16]
         try:
-            os.pwrite(self._file, fields + sha256(fields).digest()[:16], self._slot)
+            os.pwrite(self._file, _record(seq, head), self._slot)
             flush(self._file)
         except OSError as error:
             raise error_of(self._path, error) from error
@@ -87,6 +88,11 @@ class Mark:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def _record(seq: int, head: bytes) -> bytes:
+    fields = RECORD.pack(NAME, seq, head, b"")[:-16]
+    return fields + sha256(fields).digest()[:16]
 
 
 def _read_slot(content: bytes) -> Marked | None:

@@ -80,17 +80,16 @@ class SqliteStore:
                 raise StoreError(f"there is no store at {self.path}")
             self._check()
             return
-        with contextlib.ExitStack() as opened:
+        with _said(self.path), contextlib.ExitStack() as opened:
             opened.callback(os.close, _hold(self.path))
             self._check()
             self._mark = opened.enter_context(closing(Mark(_beside(self.path, "mark"))))
-            with _said(self.path):
-                self._db = opened.enter_context(closing(_plain(self.path)))
-                self._prepare()
-                # While a second connection is open, closing the first one does not checkpoint. A
-                # checkpoint after a failed fsync could spread what was not written.
-                guard = opened.enter_context(closing(_reader(self.path)))
-                self._last, self._head = _end(guard)
+            self._db = opened.enter_context(closing(_plain(self.path)))
+            self._prepare()
+            # While a second connection is open, closing the first one does not checkpoint. A
+            # checkpoint after a failed fsync could spread what was not written.
+            guard = opened.enter_context(closing(_reader(self.path)))
+            self._last, self._head = _end(guard)
             self._mark.write(self._last, self._head)
             flush_folder(self.path.parent)
             self._open = opened.pop_all()
@@ -198,7 +197,7 @@ class SqliteStore:
         if self.path.exists() and self.path.stat().st_size:
             with _said(self.path), closing(_reader(self.path)) as db:
                 _check_version(self.path, db)
-                last = _end(db)[0]
+                last = _end(db)[0] if _pragma(db, "user_version") else 0  # begun, and left at once
                 if marked is None and last:
                     logger.warning("%s has no mark: a lost end cannot be noticed", self.path)
                 if marked and marked.seq <= last:
@@ -336,10 +335,7 @@ def _verify(path: Path) -> Report:
 def _hold(path: Path) -> int:
     """Lock the store for this process; whoever comes second is told who came first."""
     lock = _beside(path, "lock")
-    try:
-        file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise error_of(lock, error) from error
+    file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
