@@ -139,6 +139,28 @@ def test_an_older_version_is_brought_up_to_date(path, monkeypatch):
         db.execute("SELECT note FROM snapshots")
 
 
+def test_a_store_that_was_only_begun_is_begun_again(tmp_path):
+    path = tmp_path / "labels.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(StoreError, match="version 0"):
+        open_store(path, readonly=True)
+    with open_store(path) as store:
+        assert store.append(answers(1, 1)) == 1
+
+
+def test_the_mark_of_a_backup_that_is_gone_does_no_harm(path, tmp_path):
+    copy = tmp_path / "copy.db"
+    with open_store(path) as store:
+        store.backup(copy)
+    copy.unlink()
+    with open_store(tmp_path / "other.db") as store:
+        store.append(answers(1, 3))
+        store.backup(copy)
+    with open_store(copy) as store:
+        assert store.verify().marked == 3
+
+
 def test_a_failed_migration_changes_nothing(path, monkeypatch):
     monkeypatch.setattr(sqlite, "MIGRATIONS", [*sqlite.MIGRATIONS, "CREATE TABLE x (y); wrong;"])
     with pytest.raises(StoreError, match="wrong"):

@@ -11,6 +11,8 @@ stops: it refuses every call until it is started again and has made the books an
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
+from math import inf
 from threading import Condition, Lock, Thread
 from time import monotonic, time
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -69,13 +71,19 @@ class Service:
         self._store, self._desk, self._room, self._tick = store, desk, room, tick
         self._last = 0  # the number of the last event in the books
         self._busy = Lock()  # who holds it may look at the desk, or change it
-        self._changed = Condition()  # of what follows
+        self._state = Lock()  # of what follows
+        self._called = Condition(self._state)  # wakes the writer
+        self._changed = Condition(self._state)  # wakes the learner
         self._waiting: list[Call] = []
         self._why: str | None = None  # no more calls are taken
         self._news = True  # events that the learner has not seen
         self._listeners: list[Listener] = []
         self._packed = 0  # the last event that a snapshot covers
-        self._recover()
+        try:
+            self._recover()
+        except BaseException:
+            store.close()
+            raise
         self._threads = [
             Thread(target=self._guarded, args=(work,), name=f"selectron-{name}", daemon=True)
             for name, work in (("writer", self._write), ("learner", self._learn))
@@ -94,25 +102,20 @@ class Service:
         A command that raises fails its own future and changes nothing. A future that fails with
         `Stopped` leaves open what was kept: the caller sends the same id again after the restart.
         """
-        call = Call(command, Future())
-        with self._changed:
-            if self._why:
-                raise Stopped(self._why)
-            if len(self._waiting) >= self._room:
-                raise Full(f"{self._room} calls wait already: try again in a second")
-            self._waiting.append(call)
-            self._changed.notify_all()
-        return call.future
+        return self._queue(command, self._room)
 
     def read(self, function: Callable[[Desk], T]) -> T:
-        """Look at the desk while nobody changes it; all that it says is durable."""
+        """Look at the desk while nobody changes it; all that it says is durable.
+
+        After an error of the store it may show a little more than was kept.
+        """
         with self._busy:
             return function(self._desk)
 
     def listen(self, callback: Listener) -> Callable[[], None]:
-        """Call back after each commit and each lesson; return what ends it.
+        """Call back after each commit and each lesson, and when the service stops.
 
-        The threads of the service make the calls, so they must be short.
+        The threads of the service make the calls, so they must be short. What is returned ends it.
         """
         self._listeners.append(callback)
         return lambda: self._listeners.remove(callback)
@@ -123,6 +126,17 @@ class Service:
         for thread in self._threads:
             thread.join()
         self._store.close()
+
+    def _queue(self, command: Command, room: float) -> Future[dict[str, Any]]:
+        call = Call(command, Future())
+        with self._state:
+            if self._why:
+                raise Stopped(self._why)
+            if len(self._waiting) >= room:
+                raise Full(f"{room} calls wait already: try again in a second")
+            self._waiting.append(call)
+            self._called.notify()
+        return call.future
 
     def _recover(self) -> None:
         """Make the books from the log, and let the learner catch up from its snapshot."""
@@ -142,7 +156,7 @@ class Service:
         except Exception as error:
             logger.exception("the service stopped")
             self._stop(error)
-            with self._changed:
+            with self._state:
                 left, self._waiting = self._waiting, []
             for call in left:
                 call.future.set_exception(Stopped(self._why))
@@ -151,14 +165,16 @@ class Service:
         self._refuse(f"the service stopped, and must be started again: {error}")
 
     def _refuse(self, why: str) -> None:
-        with self._changed:
+        with self._state:
             self._why = self._why or why
-            self._changed.notify_all()
+            self._called.notify()
+            self._changed.notify()
+        self._tell()
 
     def _write(self) -> None:
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._why)
+            with self._state:
+                self._called.wait_for(lambda: self._waiting or self._why)
                 calls, self._waiting = self._waiting, []
             if not calls:
                 return
@@ -180,9 +196,9 @@ class Service:
                 call.future.set_exception(Stopped(f"nobody knows whether this was kept: {error}"))
             raise
         if events:
-            with self._changed:
+            with self._state:
                 self._news = True
-                self._changed.notify_all()
+                self._changed.notify()
             self._tell()
         for call, reply in zip(calls, replies, strict=True):
             if isinstance(reply, Exception):
@@ -214,7 +230,7 @@ class Service:
     def _learn(self) -> None:
         """Learn what was answered, end leases that ran out, and choose what to ask next."""
         while True:
-            with self._changed:
+            with self._state:
                 self._changed.wait_for(lambda: self._news or self._why, self._tick)
                 news, self._news = self._news, False
                 if self._why:
@@ -224,11 +240,9 @@ class Service:
                 if packed:
                     self._store.save_snapshot(*packed)
                 self._tell()
-            for command in (_expire, _choose) if news else (_expire,):
-                try:
-                    self.submit(command).result()
-                except (Full, Stopped):
-                    self._news = True  # the next tick tries again
+            with suppress(Stopped):  # and say so in the next round
+                for command in (_expire, _choose) if news else (_expire,):
+                    self._queue(command, inf).result()
 
     def _teach(self, desk: Desk) -> tuple[int, bytes, str] | None:
         """Let the learner catch up; return a snapshot of it when one is due."""

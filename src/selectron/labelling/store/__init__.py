@@ -26,8 +26,10 @@ def open_store(url: str | Path, *, readonly: bool = False) -> Store:
         Read a store that another process may be writing to; nothing is made, locked or changed.
     """
     if str(url).startswith(("postgresql://", "postgres://")):
-        from selectron.labelling.store.postgres import PostgresStore  # noqa: PLC0415 - an extra
-
+        try:
+            from selectron.labelling.store.postgres import PostgresStore  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise StoreError(f"{error}: install selectron[postgres] for PostgreSQL") from error
         return PostgresStore(str(url), readonly)
     from selectron.labelling.store.sqlite import SqliteStore  # noqa: PLC0415 - beside the other
 

@@ -3,7 +3,8 @@
 One session writes. It holds an advisory lock, which the server gives back when the session ends,
 however it ends; so whoever writes is the only one who does. Events are numbered here and not by a
 sequence of the server, whose numbers have gaps after every crash. A lost connection is never opened
-again by itself: whether the last commit was kept is known only after reading the log anew.
+again by itself: whether the last commit was kept is known only after reading the log anew. The
+address is that of the server, and not of a pool in which sessions are shared.
 
 The server guards its own write-ahead log with checksums, so there is no mark outside of it.
 """
@@ -67,6 +68,7 @@ LOCK = "hashtextextended('selectron ' || current_schema(), 0)"
 HOLDER = f"""
     SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid)
     WHERE locktype = 'advisory' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32) | objid::bigint = {LOCK}
 """
 Session = psycopg.Connection[tuple[Any, ...]]
@@ -203,9 +205,8 @@ class PostgresStore:
             return
         pid, host = None, ""
         if found := self._db.execute(HOLDER).fetchone():
-            named = found[1].removeprefix("selectron ").partition("@")
-            ours = found[1].startswith("selectron ") and named[0].isdigit()
-            pid, host = (int(named[0]), named[2]) if ours else (found[0], f"{self.name} (backend)")
+            name, _, host = (found[1] or "").partition("@")
+            pid = int(name.removeprefix("selectron ")) if name.startswith("selectron ") else None
         raise Held(self.name, pid, host)
 
     def _check_version(self) -> None:

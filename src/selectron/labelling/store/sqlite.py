@@ -154,6 +154,7 @@ class SqliteStore:
         report = _verify(part)
         if not report.ok:
             raise Damaged(f"the backup of {self.path} is damaged: {report.problems[0]}")
+        _beside(path, "mark").unlink(missing_ok=True)  # of a backup that is gone
         with closing(Mark(_beside(path, "mark"))) as mark:
             mark.write(*end)
         part.rename(path)
@@ -196,8 +197,13 @@ class SqliteStore:
         last, at_mark = 0, GENESIS
         if self.path.exists() and self.path.stat().st_size:
             with _said(self.path), closing(_reader(self.path)) as db:
-                _check_version(self.path, db)
-                last = _end(db)[0] if _pragma(db, "user_version") else 0  # begun, and left at once
+                version = _check_version(self.path, db)
+                if self._readonly and version < len(MIGRATIONS):
+                    raise StoreError(
+                        f"{self.path} has version {version}: open it for writing once, "
+                        f"which brings it to version {len(MIGRATIONS)}"
+                    )
+                last = _end(db)[0] if version else 0  # of version 0: begun, and left at once
                 if marked is None and last:
                     logger.warning("%s has no mark: a lost end cannot be noticed", self.path)
                 if marked and marked.seq <= last:
@@ -283,7 +289,8 @@ def _said(path: Path) -> Iterator[None]:
         raise error_of(path, error) from error
 
 
-def _check_version(path: Path, db: sqlite3.Connection) -> None:
+def _check_version(path: Path, db: sqlite3.Connection) -> int:
+    """Return the version of the tables, 0 if there are none yet."""
     version = _pragma(db, "user_version")
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and _pragma(db, "application_id") != APPLICATION:
@@ -293,6 +300,7 @@ def _check_version(path: Path, db: sqlite3.Connection) -> None:
             f"{path} has version {version}, and this selectron reads up to {len(MIGRATIONS)}: "
             "install a newer one"
         )
+    return version
 
 
 def _pragma(db: sqlite3.Connection, name: str) -> int:
@@ -352,9 +360,11 @@ def _hold(path: Path) -> int:
     return file
 
 
-def _flush_milliseconds(folder: Path) -> float:
-    """Measure how long this disk takes to keep a few bytes for good."""
+def _flush_milliseconds(folder: Path) -> float | None:
+    """Measure how long this disk takes to keep a few bytes for good, if one may write there."""
     times = []
+    if not os.access(folder, os.W_OK):
+        return None
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(5):
             start = perf_counter()
