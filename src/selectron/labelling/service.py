@@ -153,7 +153,7 @@ class Service:
         """Stop the service, whatever goes wrong in one of its threads."""
         try:
             work()
-        except Exception as error:
+        except BaseException as error:
             logger.exception("the service stopped")
             self._stop(error)
             with self._state:
@@ -161,7 +161,7 @@ class Service:
             for call in left:
                 call.future.set_exception(Stopped(self._why))
 
-    def _stop(self, error: Exception) -> None:
+    def _stop(self, error: BaseException) -> None:
         self._refuse(f"the service stopped, and must be started again: {error}")
 
     def _refuse(self, why: str) -> None:
@@ -182,29 +182,27 @@ class Service:
 
     def _commit(self, calls: list[Call]) -> None:
         """Decide on these calls in order, keep all their events, and answer them."""
-        replies: list[dict[str, Any] | Exception] = []
         events: list[Event] = []
         try:
             with self._busy:
-                for call in calls:
-                    replies.append(self._decide(call.command, events))
+                replies = [self._decide(call.command, events) for call in calls]
                 if events:
                     self._store.append(events)
-        except Exception as error:
+        except BaseException as error:
             self._stop(error)
             for call in calls:
                 call.future.set_exception(Stopped(f"nobody knows whether this was kept: {error}"))
             raise
-        if events:
-            with self._state:
-                self._news = True
-                self._changed.notify()
-            self._tell()
         for call, reply in zip(calls, replies, strict=True):
             if isinstance(reply, Exception):
                 call.future.set_exception(reply)
             else:
                 call.future.set_result(reply)
+        if events:
+            with self._state:
+                self._news = True
+                self._changed.notify()
+            self._tell()
 
     def _decide(self, command: Command, events: list[Event]) -> dict[str, Any] | Exception:
         """Apply what the desk decides, or say why it refused."""

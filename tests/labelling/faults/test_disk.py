@@ -35,10 +35,10 @@ def recovers(address, acks):
 
 @pytest.mark.parametrize("kind", ["flush", "write"])
 @pytest.mark.parametrize("last", [50, pytest.param(500, marks=pytest.mark.slow)])
-def test_the_kth_write_or_flush_fails(failing_disk, tmp_path, kind, last):
+def test_the_kth_write_or_flush_fails(failing_disk, memory, tmp_path, kind, last):
     stopped, refused = 0, 0
     for k in range(1, last + 1):
-        folder, acks = tmp_path / f"{k}", tmp_path / f"acks{k}"
+        folder, acks = memory / f"{k}", tmp_path / f"acks{k}"
         folder.mkdir()
         acks.mkdir()
         fault = {"FAULT_FOLDER": str(folder), "FAULT_AT": str(k), "FAULT_KIND": kind}

@@ -8,7 +8,8 @@ import shutil
 
 import pytest
 
-from selectron.labelling.store import Damaged, open_store
+from selectron.labelling.events import Event
+from selectron.labelling.store import Damaged, StoreError, open_store
 
 
 @pytest.fixture
@@ -27,12 +28,30 @@ def crashed(nursery, tmp_path, acks):
     return folder, log
 
 
-def damaged(wal, point, coins):
-    """Cut the file at even points, and flip a bit of it at odd ones."""
-    place = coins.randrange(len(wal))
-    if point % 2 == 0:
-        return wal[:place]
-    return wal[:place] + bytes([wal[place] ^ 1 << coins.randrange(8)]) + wal[place + 1 :]
+def flipped(content, coins):
+    place = coins.randrange(len(content))
+    bit = 1 << coins.randrange(8)
+    return content[:place] + bytes([content[place] ^ bit]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize("points", [300, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_a_flipped_bit_in_the_file_is_noticed_or_harmless(memory, points):
+    path = memory / "labels.db"
+    with open_store(path) as store:
+        store.append([Event("answered", {"id": f"a{k}", "label": "é"}, k / 3) for k in range(100)])
+        log = list(store.events())
+    whole, coins, noticed = path.read_bytes(), random.Random(1), 0
+    for _ in range(points):
+        path.write_bytes(flipped(whole, coins))
+        try:
+            with open_store(path, readonly=True) as store:
+                if store.verify().ok:
+                    assert list(store.events()) == log
+                    continue
+        except StoreError:
+            pass
+        noticed += 1
+    assert noticed > 0.3 * points
 
 
 @pytest.mark.parametrize("points", [1000, pytest.param(20_000, marks=pytest.mark.slow)])
@@ -44,7 +63,7 @@ def test_a_damaged_tail_is_noticed(crashed, memory, points):
     for point in range(points):
         shutil.copy(folder / "labels.db", path)
         (memory / "labels.db-shm").unlink(missing_ok=True)
-        left = damaged(wal, point, coins)
+        left = wal[: coins.randrange(len(wal))] if point % 2 else flipped(wal, coins)
         (memory / "labels.db-wal").write_bytes(left)
         (memory / "labels.db.mark").unlink(missing_ok=True)
         with open_store(path, readonly=True) as store:

@@ -292,7 +292,7 @@ def _version(db: Session) -> int:
 def _end(db: Session) -> tuple[int, bytes]:
     query = "SELECT seq, hash FROM selectron_events ORDER BY seq DESC LIMIT 1"
     found = db.execute(query).fetchone()
-    return (int(found[0]), bytes(found[1])) if found else (0, GENESIS)
+    return (found[0], found[1]) if found else (0, GENESIS)
 
 
 def _hash_at(db: Session, seq: int) -> bytes:
@@ -302,7 +302,8 @@ def _hash_at(db: Session, seq: int) -> bytes:
     found = db.execute(query, (seq,)).fetchone()
     if not found:
         raise Damaged(f"event {seq} is missing")
-    return bytes(found[0])
+    hash_: bytes = found[0]
+    return hash_
 
 
 def _rows(db: Session, after: int) -> Iterator[Row]:

@@ -78,7 +78,8 @@ class SqliteStore:
         if readonly:
             if not self.path.exists():
                 raise StoreError(f"there is no store at {self.path}")
-            self._check()
+            with _said(self.path):
+                self._check()
             return
         with _said(self.path), contextlib.ExitStack() as opened:
             opened.callback(os.close, _hold(self.path))
@@ -196,7 +197,7 @@ class SqliteStore:
         marked = read_mark(_beside(self.path, "mark"))  # before the log, which another may write to
         last, at_mark = 0, GENESIS
         if self.path.exists() and self.path.stat().st_size:
-            with _said(self.path), closing(_reader(self.path)) as db:
+            with closing(_reader(self.path)) as db:
                 version = _check_version(self.path, db)
                 if self._readonly and version < len(MIGRATIONS):
                     raise StoreError(
@@ -263,7 +264,7 @@ def _plain(path: Path) -> sqlite3.Connection:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    """Open a connection that can only read, on one state of the log."""
+    """Open a connection that can only read."""
     address = f"{path.as_uri()}?mode=ro"
     db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
     db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -309,7 +310,7 @@ def _pragma(db: sqlite3.Connection, name: str) -> int:
 
 def _end(db: sqlite3.Connection) -> tuple[int, bytes]:
     found = db.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
-    return (int(found[0]), bytes(found[1])) if found else (0, GENESIS)
+    return (found[0], found[1]) if found else (0, GENESIS)
 
 
 def _hash_at(db: sqlite3.Connection, seq: int) -> bytes:
@@ -318,7 +319,8 @@ def _hash_at(db: sqlite3.Connection, seq: int) -> bytes:
     found = db.execute("SELECT hash FROM events WHERE seq = ?", (seq,)).fetchone()
     if not found:
         raise Damaged(f"event {seq} is missing")
-    return bytes(found[0])
+    hash_: bytes = found[0]
+    return hash_
 
 
 def _rows(db: sqlite3.Connection, after: int) -> Iterator[Row]:
