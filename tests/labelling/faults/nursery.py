@@ -4,6 +4,7 @@ Each line of input starts a life (`[name, arguments]`) or waits for the end of o
 line of output is a pid or an exit status. A life is a function of `lives`, in a process of its own.
 """
 
+import ctypes
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+DIE_WITH_PARENT = 1  # Linux: PR_SET_PDEATHSIG
 
 
 class Nursery:
@@ -87,6 +89,7 @@ def main():
 
 def live(life, arguments):
     """Live in the new process, and never return to the loop of the old one."""
+    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)  # a test that is stopped leaves none
     try:
         life(**arguments)
     except BaseException:
