@@ -187,3 +187,9 @@ def tamper(address, statement):
     with db:
         db.execute(statement)
     db.close()
+
+
+def test_a_closed_store_can_be_opened_at_once(address):
+    for k in range(30):
+        with open_store(address) as store:
+            assert store.append(answers(k, k)) == k + 1

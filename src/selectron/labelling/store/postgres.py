@@ -90,6 +90,7 @@ class PostgresStore:
             self.name = f"PostgreSQL database {info.dbname} on {info.host or 'this machine'}"
             if not readonly:
                 self._hold()
+                opened.callback(self._release)
             self._check_version()
             if not readonly:
                 self._migrate()
@@ -209,6 +210,11 @@ class PostgresStore:
             pid = int(name.removeprefix("selectron ")) if name.startswith("selectron ") else None
         raise Held(self.name, pid, host)
 
+    def _release(self) -> None:
+        """Give the lock back at once; the server ends a session a little after the client does."""
+        with contextlib.suppress(psycopg.Error):
+            self._db.execute("SELECT pg_advisory_unlock_all()")
+
     def _check_version(self) -> None:
         version = _version(self._db)
         if version > len(MIGRATIONS):
@@ -244,7 +250,7 @@ class PostgresStore:
                 yield self._db
         except BaseException as error:
             self._failing(error)
-            self._db.close()
+            self._open.close()
             raise
 
     @contextmanager
