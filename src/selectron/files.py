@@ -54,7 +54,18 @@ def write_file(path: Path, kind: Format, tensors: Tensors, description: str) -> 
         kind.described_by: description,
     }
     checksum = _checksum(tensors, metadata)
-    write_whole(path, to_bytes(tensors, metadata | {"sha256": checksum}))
+    write_whole(path, _in_order(to_bytes(tensors, metadata | {"sha256": checksum})))
+
+
+def _in_order(file: bytes) -> bytes:
+    """Return the file with its header in order: safetensors writes metadata in any order.
+
+    So the same learner always makes the same file, byte for byte.
+    """
+    end = 8 + int.from_bytes(file[:8], "little")
+    header = json.dumps(json.loads(file[8:end]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + file[end:]
 
 
 def read_file(path: Path, kind: Format) -> tuple[Tensors, str]:

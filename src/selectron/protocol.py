@@ -232,6 +232,15 @@ def constants(state: State) -> tuple[str, ...]:
     return ()
 
 
+@Verb.with_body
+def rooms(state: State) -> tuple[str, ...]:
+    """Name the arrays of a state that every call fills anew; files have zeros there.
+
+    The body is never compiled.
+    """
+    return ()
+
+
 def out_of_range(state: State, **ranges: Range) -> str:
     """Say which field of a state, a number or an array, lies outside its range; nothing if none."""
     for name, allowed in ranges.items():
@@ -239,6 +248,11 @@ def out_of_range(state: State, **ranges: Range) -> str:
         if found.size and not (allowed.holds(found.min()) and allowed.holds(found.max())):
             return f"{name} goes from {found.min()} to {found.max()}, not within {allowed}"
     return ""
+
+
+def room_for(kind: type, *names: str) -> None:
+    """Say of a state which of its arrays are room for the row at hand (`rooms`)."""
+    rooms.of(kind)(lambda state: names)
 
 
 def in_file(kind: type, /, *fixed: str, **ranges: Range) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from selectron.arrays import Array, Codes, DType, Matrix, Vector
-from selectron.compiler.states import Snapshot, States, carried, pack
+from selectron.compiler.states import Snapshot, States, carried, nodes, pack
 from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
@@ -27,7 +27,7 @@ from selectron.loop import (
     run_scores,
 )
 from selectron.numeric.rows import Rows, n_bytes, part, sealed, shape
-from selectron.protocol import QueryState
+from selectron.protocol import QueryState, rooms
 from selectron.spec import Rules
 
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C and other threads wait
@@ -154,7 +154,10 @@ class LinearMachine:
         return self.states.n_bytes > n_bytes(rows)
 
     def settle(self) -> None:
-        pass  # nothing is under way between calls
+        for state in nodes(self.states.tree):
+            if isinstance(state, tuple):
+                for name in rooms(state):
+                    getattr(state, name)[...] = 0
 
     def for_classes(self, rules: Rules, n_classes: int) -> "LinearMachine":
         return LinearMachine(rules, self.d, self.dtype, self.seed, n_classes)

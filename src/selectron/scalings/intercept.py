@@ -16,6 +16,7 @@ from selectron.protocol import (
     in_file,
     present,
     ready,
+    room_for,
 )
 from selectron.spec import Scaling
 
@@ -115,3 +116,4 @@ def always_ready(scaling: ScalingState) -> bool:
 
 in_file(RawState, "ready")
 in_file(InterceptState, "d")
+room_for(InterceptState, "values", "indices")

@@ -11,7 +11,16 @@ from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.elementary import logarithm, sqrt
 from selectron.numeric.rows import DenseRow, Row, ShiftedRow, SparseRow
 from selectron.numeric.sums import gather_dot, lane_dot
-from selectron.protocol import absorb, flaw, has_statistics, in_file, out_of_range, present, ready
+from selectron.protocol import (
+    absorb,
+    flaw,
+    has_statistics,
+    in_file,
+    out_of_range,
+    present,
+    ready,
+    room_for,
+)
 from selectron.scalings.centred import keeps_statistics, past_warm_up
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
@@ -164,3 +173,6 @@ def wrong_columns(scaling: TextState) -> str:
     """The columns of a dense row are 0, 1, 2, ...; rows that were counted are not negative."""
     rise = np.array_equal(scaling.columns, np.arange(len(scaling.columns)))
     return out_of_range(scaling, rows_with=NOT_NEGATIVE) if rise else "the columns do not rise by 1"
+
+
+room_for(TextState, "buffer")

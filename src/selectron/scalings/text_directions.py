@@ -12,7 +12,16 @@ from selectron.numeric.directions import leading_directions
 from selectron.numeric.elementary import logarithm, sqrt
 from selectron.numeric.rows import Csr, Row, Rows, SparseRow, as_sparse, shape
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import absorb, flaw, has_statistics, in_file, out_of_range, present, ready
+from selectron.protocol import (
+    absorb,
+    flaw,
+    has_statistics,
+    in_file,
+    out_of_range,
+    present,
+    ready,
+    room_for,
+)
 from selectron.scalings.text import stored, whole_numbers
 from selectron.spec import NOT_NEGATIVE, SHARE, Range, Scaling
 
@@ -204,3 +213,6 @@ def wrong_places(scaling: DirectionsState) -> str:
         return "the columns do not rise by 1"
     places = Range(0, len(scaling.basis) - 1)
     return out_of_range(scaling, places=places, rows_with=NOT_NEGATIVE)
+
+
+room_for(DirectionsState, "values", "indices")

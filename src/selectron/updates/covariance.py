@@ -26,6 +26,7 @@ from selectron.protocol import (
     in_file,
     learn,
     predict,
+    room_for,
     warm_up,
 )
 from selectron.spec import NOT_NEGATIVE
@@ -340,3 +341,5 @@ def class_belief_hypothesis(update: ClassBelief) -> Matrix:
 
 in_file(Belief, norm=NOT_NEGATIVE)
 in_file(ClassBelief, norm=NOT_NEGATIVE)
+room_for(Covariance, "image", "columns")
+room_for(ClassBelief, "scores")

@@ -15,7 +15,7 @@ from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, SparseRow, add_scaled, dot, entry_index, square_norm
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import flaw, out_of_range
+from selectron.protocol import flaw, out_of_range, room_for
 from selectron.spec import Range
 from selectron.updates.covariance import (
     begin_step,
@@ -136,3 +136,6 @@ def wrong_rows(store: KeptRows) -> str:
     if ends[0] != 0 or (np.diff(ends[: m + 1]) < 0).any() or ends[m] > len(store.entries):
         return "the rows that are kept do not follow each other"
     return out_of_range(store, columns=Range(0, store.weights.shape[1] - 1))
+
+
+room_for(KeptRows, "along", "mix", "image")

@@ -21,7 +21,7 @@ from selectron.numeric.rows import (
 )
 from selectron.numeric.sums import gather_dot, lane_dot
 from selectron.numeric.symmetric import image
-from selectron.protocol import State, flaw, out_of_range
+from selectron.protocol import State, flaw, out_of_range, room_for
 from selectron.spec import Range
 from selectron.updates.covariance import (
     begin_step,
@@ -166,3 +166,6 @@ def low_rank_end(store: LowRank, z: Row, share: float) -> LowRank:
 @flaw.of(LowRank)
 def too_many_directions(store: LowRank) -> str:
     return out_of_range(store, n_directions=Range(0, len(store.shadow)))
+
+
+room_for(LowRank, "shadow", "image")
