@@ -17,9 +17,18 @@ from selectron.labelling.store import open_store
 
 CLASSES = ["Billing", "Cancellation", "Technical"]
 WORDS = {
-    "Billing": "invoice amount charged refund payment seats receipt price card tax".split(),
-    "Cancellation": "cancel subscription leave end contract close account stop renew notice".split(),
-    "Technical": "error login crash screen loading bug update browser sync password".split(),
+    "Billing": ["invoice", "amount", "charged", "refund", "payment", "seats", "receipt", "tax"],
+    "Cancellation": [
+        "cancel",
+        "subscription",
+        "leave",
+        "end",
+        "contract",
+        "close",
+        "stop",
+        "renew",
+    ],
+    "Technical": ["error", "login", "crash", "screen", "loading", "bug", "browser", "password"],
 }
 OPENINGS = ("Hello,", "Hi there,", "Good morning,", "To whom it may concern,", "Dear team,")
 

@@ -83,7 +83,8 @@ class Accounts:
         """Replace the file as a whole, so that a crash leaves the old one or the new one."""
         beside = self.path.with_name(self.path.name + ".new")
         beside.unlink(missing_ok=True)
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        beside.touch(0o600, exist_ok=False)
+        with beside.open("w", encoding="utf-8") as file:
             json.dump(self._rows, file, indent=1, sort_keys=True)
             file.flush()
             os.fsync(file.fileno())

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -62,11 +62,12 @@ class LabelStudio:
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
-        hidden = {"include_in_schema": False}
-        app.add_api_route("/predict", self.predict, methods=["POST"], **hidden)
-        app.add_api_route("/setup", self.setup, methods=["POST"], **hidden)
-        app.add_api_route("/webhook", self.webhook, methods=["POST"], **hidden)
-        app.add_api_route("/health", self.health, methods=["GET"], **hidden)
+        router = APIRouter(include_in_schema=False)
+        router.add_api_route("/predict", self.predict, methods=["POST"])
+        router.add_api_route("/setup", self.setup, methods=["POST"])
+        router.add_api_route("/webhook", self.webhook, methods=["POST"])
+        router.add_api_route("/health", self.health, methods=["GET"])
+        app.include_router(router)
 
     async def predict(self, body: Tasks) -> JSONResponse:
         """Return a choice for each task."""

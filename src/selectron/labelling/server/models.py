@@ -129,6 +129,18 @@ class Questions(BaseModel):
     why: str | None
 
 
+class PushedItem(BaseModel):
+    id: str
+    label: str | list[str] | None
+    probability: float | None
+    asked: bool
+    question: str | None
+
+
+class Pushed(BaseModel):
+    items: list[PushedItem]
+
+
 class Problem(BaseModel):
     """What is wrong with a call, and what one may do about it."""
 

@@ -68,7 +68,7 @@ class Server:
         _log_to(log)
         config = uvicorn.Config(
             self.app,
-            http=_limited(self.limits),
+            http=type("Limited", (Limited,), {"limits": self.limits}),
             ws="none",
             lifespan="on",
             log_config=None,
@@ -137,43 +137,44 @@ def _log_to(path: Path | None) -> None:
     logger.propagate = False
 
 
-def _limited(limits: Limits) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with a cap on connections and a deadline for headers.
+class Limited(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """uvicorn's protocol with a cap on connections and a deadline for headers.
 
     uvicorn waits for the end of a request's headers as long as the client likes.
     """
 
-    class Limited(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-        alarm: asyncio.TimerHandle | None = None
-        refused = False
+    limits = Limits()
+    alarm: asyncio.TimerHandle | None = None
+    refused = False
 
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            self.refused = len(self.connections) >= limits.connections
-            if self.refused:
-                transport.write(BUSY)
-                transport.close()
-                return
-            super().connection_made(transport)
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Take a connection, unless there are too many."""
+        self.refused = len(self.connections) >= self.limits.connections
+        if self.refused:
+            transport.write(BUSY)
+            transport.close()
+            return
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a request."""
+        if not self.refused:
+            super().data_received(data)
             self._watch()
 
-        def data_received(self, data: bytes) -> None:
-            if not self.refused:
-                super().data_received(data)
-                self._watch()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        if self.alarm is not None:
+            self.alarm.cancel()
+        if not self.refused:
+            super().connection_lost(exc)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            if self.alarm is not None:
-                self.alarm.cancel()
-            if not self.refused:
-                super().connection_lost(exc)
-
-        def _watch(self) -> None:
-            """Set the alarm while headers are awaited, and no later than their first byte."""
-            waits = self.cycle is None or self.cycle.response_complete
-            if waits and self.alarm is None:
-                self.alarm = self.loop.call_later(limits.header_seconds, self.transport.close)
-            elif not waits and self.alarm is not None:
-                self.alarm.cancel()
-                self.alarm = None
-
-    return Limited
+    def _watch(self) -> None:
+        """Set the alarm while headers are awaited, at the latest when their first byte is here."""
+        waits = self.cycle is None or self.cycle.response_complete
+        if waits and self.alarm is None:
+            self.alarm = self.loop.call_later(self.limits.header_seconds, self.transport.close)
+        elif not waits and self.alarm is not None:
+            self.alarm.cancel()
+            self.alarm = None

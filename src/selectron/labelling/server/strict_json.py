@@ -48,15 +48,12 @@ def _check(value: Any, depth: int) -> None:
         raise BadValue(f"values are nested more than {DEEPEST} deep")
     if isinstance(value, str):
         _check_string(value)
-    elif isinstance(value, float):
-        if not isfinite(value):
-            raise BadValue("a number is too large")
-    elif isinstance(value, list):
-        for member in value:
+    elif isinstance(value, float) and not isfinite(value):
+        raise BadValue("a number is too large")
+    elif isinstance(value, list | dict):
+        for member in value:  # the members of a list, or the keys of an object
             _check(member, depth + 1)
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            _check_string(key)
+        for member in value.values() if isinstance(value, dict) else ():
             _check(member, depth + 1)
 
 
