@@ -23,6 +23,7 @@ import httpx
 
 Label = str | list[str]
 Format = Literal["jsonl", "csv", "parquet", "prodigy", "label-studio"]
+Doubt = Literal["most", "least"]
 RETRIED = (408, 429, 502, 503, 504)
 
 
@@ -125,8 +126,8 @@ def _answer(
     return _Call("POST", "/api/v1/answers", body)
 
 
-def _items(state: str, doubt: bool, q: str, page: int) -> _Call:
-    params = {"state": state, "doubt": doubt, "q": q, "page": page}
+def _items(state: str, doubt: Doubt | None, q: str, page: int) -> _Call:
+    params = {"state": state, "q": q, "page": page} | ({"doubt": doubt} if doubt else {})
     return _Call("GET", "/api/v1/items", params=params)
 
 
@@ -197,7 +198,7 @@ class Client:
         return self._json(_Call("PUT", "/api/v1/settings", changes))
 
     def items(
-        self, state: str = "all", doubt: bool = False, q: str = "", page: int = 1
+        self, state: str = "all", doubt: Doubt | None = None, q: str = "", page: int = 1
     ) -> dict[str, Any]:
         """Return a page of items."""
         return self._json(_items(state, doubt, q, page))
@@ -305,7 +306,7 @@ class AsyncClient:
         return await self._json(_Call("PUT", "/api/v1/settings", changes))
 
     async def items(
-        self, state: str = "all", doubt: bool = False, q: str = "", page: int = 1
+        self, state: str = "all", doubt: Doubt | None = None, q: str = "", page: int = 1
     ) -> dict[str, Any]:
         """Return a page of items."""
         return await self._json(_items(state, doubt, q, page))

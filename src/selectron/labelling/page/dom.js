@@ -1,4 +1,4 @@
-// Elements without innerHTML: whatever people wrote becomes text, never markup.
+// Elements, made one by one: whatever people wrote becomes text, never markup.
 
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);

@@ -129,22 +129,22 @@ async def _turned(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _full(request: Request, error: Exception) -> JSONResponse:
-    return _problem(503, "the service is full", "try again in a second", 1)
+    return _problem(503, "The service is full.", "Try again in a second.", 1)
 
 
 async def _stopped(request: Request, error: Exception) -> JSONResponse:
-    return _problem(503, "the service has stopped", "its keeper starts it again", 5)
+    return _problem(503, "The service has stopped.", "Its keeper starts it again.", 5)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return _problem(422, f"{place}: {first['msg']}", "see /openapi.json for what the call takes")
+    return _problem(422, f"{place}: {first['msg']}.", "See /openapi.json for what the call takes.")
 
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    reply = _problem(error.status_code, str(error.detail), "see /openapi.json for the calls")
+    reply = _problem(error.status_code, f"{error.detail}.", "See /openapi.json for the calls.")
     reply.headers.update(error.headers or {})
     return reply

@@ -17,7 +17,7 @@ from selectron.labelling.desk import Decision, Desk, Refused
 from selectron.labelling.server import models, pictures
 from selectron.labelling.server.guard import LOOPBACK, Gate, Turned, owner_of, person_of
 from selectron.labelling.server.stream import Stream
-from selectron.labelling.service import Service
+from selectron.labelling.service import Service, Stopped
 
 Exporter = Callable[[Desk, str], tuple[str, bytes]]  # (desk, format) -> (media type, content)
 Format = Literal["jsonl", "csv", "parquet", "prodigy", "label-studio"]
@@ -136,7 +136,7 @@ class Calls:
     async def push(self, request: Request, body: models.Items) -> JSONResponse:
         """Add items; each is answered with its likely class and whether its label is asked."""
         owner_of(request)
-        items = [item.model_dump(exclude_none=True) for item in body.items]
+        items = [item.model_dump(exclude_unset=True) for item in body.items]
         return JSONResponse(await self.decide(lambda desk: desk.push(items, time.time())))
 
     async def items(
@@ -158,7 +158,7 @@ class Calls:
         if row is not None:
             picture = await to_thread.run_sync(pictures.read, books.items[row], self.images)
         if picture is None:
-            raise Turned(404, "the item has no picture", "see GET /api/v1/items")
+            raise Turned(404, "The item has no picture.", "See GET /api/v1/items.")
         headers = {"Cache-Control": "private, max-age=3600"}
         return Response(picture.data, media_type=picture.kind, headers=headers)
 
@@ -201,7 +201,7 @@ class Calls:
         owner_of(request)
         exporter = self.exporter
         if exporter is None:
-            raise Turned(404, "this server writes no files", "use `selectron export STORE`")
+            raise Turned(404, "This server writes no files.", "Use `selectron export STORE`.")
         kind, content = await self.read(lambda desk: exporter(desk, format))
         ending = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)
         return _download(content, kind, f"labels.{ending}")
@@ -214,14 +214,15 @@ class Calls:
 
     async def health(self) -> JSONResponse:
         """Tell whether answers are being taken."""
-        await to_thread.run_sync(self.service.read, lambda desk: None)
+        if self.service.stopped:
+            raise Stopped(self.service.stopped)
         return JSONResponse({"status": "ok"})
 
     async def metrics(self, request: Request) -> Response:
         """Return counts for Prometheus, to callers on this machine only."""
         forwarded = {"x-forwarded-for", "forwarded"} & set(request.headers)
         if request.state.address not in LOOPBACK or forwarded:
-            raise Turned(403, "metrics are read on this machine", "ask from the loopback")
+            raise Turned(403, "Metrics are read on this machine.", "Ask from the loopback.")
         status = await self.read(Desk.status)
         names = ("labels", "items", "budget")
         gauges = {name: status[name] for name in names if isinstance(status.get(name), int)}

@@ -58,17 +58,17 @@ class Doors:
     async def sign_in(self, request: Request, body: models.SignIn) -> Response:
         """Begin a session. Five failures a minute are enough, for a name and for an address."""
         if self.accounts is None:
-            raise Turned(404, "this server has no accounts", "open the address that was printed")
+            raise Turned(404, "This server has no accounts.", "Open the address that was printed.")
         keys = f"name {body.name}", f"address {request.state.address}"
         wait = max(self.failures.wait(key) for key in keys)
         if wait > 0:
-            raise Turned(429, "too many failed attempts", "wait a minute", int(wait) + 1)
+            raise Turned(429, "Too many failed attempts.", "Wait a minute.", int(wait) + 1)
         async with self._hashing:
             person = await to_thread.run_sync(self.accounts.check, body.name, body.password)
         for key in keys:
             (self.failures.count if person is None else self.failures.forget)(key)
         if person is None:
-            raise Turned(401, "name or password is wrong", "try again, or ask an owner")
+            raise Turned(401, "Name or password is wrong.", "Try again, or ask an owner.")
         reply = JSONResponse({"name": person.name, "role": person.role})
         self._give_cookie(reply, self.gate.sessions.open(person))
         return reply
@@ -97,16 +97,16 @@ class Doors:
         """Remove an account and end its sessions."""
         book = self._book(request)
         if name == person_of(request).name:
-            raise Turned(409, "nobody removes themselves", "ask another owner")
+            raise Turned(409, "Nobody removes themselves.", "Ask another owner.")
         if not book.remove(name):
-            raise Turned(404, "there is no such account", "see GET /api/v1/accounts")
+            raise Turned(404, "There is no such account.", "See GET /api/v1/accounts.")
         self.gate.sessions.revoke(name)
         return JSONResponse({"name": name})
 
     def _book(self, request: Request) -> Accounts:
         owner_of(request)
         if self.accounts is None:
-            raise Turned(404, "this server has no accounts", "start it with --team")
+            raise Turned(404, "This server has no accounts.", "Start it with --team.")
         return self.accounts
 
     def _give_cookie(self, reply: Response, secret: str) -> None:

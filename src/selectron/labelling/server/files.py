@@ -37,7 +37,7 @@ class PageFiles:
     async def file(self, request: Request, name: str) -> Response:
         """Return a file of the page. Only names that were read at the start are known."""
         if name not in PAGE or name.endswith(".html"):
-            raise Turned(404, "there is no such file", "open / instead")
+            raise Turned(404, "There is no such file.", "Open / instead.")
         return self.page(name)
 
     async def icon(self) -> Response:

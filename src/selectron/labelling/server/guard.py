@@ -18,7 +18,7 @@ from fastapi import Request
 
 from selectron.labelling.server import strict_json
 from selectron.labelling.server.accounts import Person, Sessions, Tokens
-from selectron.labelling.server.logs import Metrics, logger, place_of
+from selectron.labelling.server.logs import Log, Metrics, place_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -84,6 +84,7 @@ class Gate:
     cookie: str
     limits: Limits = field(default_factory=Limits)
     proxy: str | None = None
+    log: Log = field(default_factory=Log)
     metrics: Metrics = field(default_factory=Metrics)
     hosts: frozenset[str] = field(init=False)
 
@@ -117,27 +118,27 @@ class Guard:
         except Turned as turned:
             await reply.turn(turned)
         except Exception as error:
-            logger.error("failed", extra={"fields": {"error": place_of(error)}})
+            self.gate.log.write("failed", error=place_of(error))
             if not reply.status:
-                await reply.turn(Turned(500, "the server failed", "tell the keeper of this server"))
+                await reply.turn(Turned(500, "The server failed.", "Tell its keeper."))
         finally:
             self.calls -= 1
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", "unknown")
             self.gate.metrics.count(scope["method"], route, reply.status, seconds)
-            fields = {
-                "method": scope["method"],
-                "route": route,
-                "status": reply.status,
-                "ms": round(1000 * seconds, 2),
-            }
-            logger.info("request", extra={"fields": fields})
+            self.gate.log.write(
+                "request",
+                method=scope["method"],
+                route=route,
+                status=reply.status,
+                ms=round(1000 * seconds, 2),
+            )
 
     async def _admit(self, scope: Scope, receive: Receive) -> Receive:
         headers = _single(scope["headers"])
         path, method = scope["path"], scope["method"]
         if headers.get("host") not in self.gate.hosts:
-            raise Turned(421, "this host is not served here", "use the address that was printed")
+            raise Turned(421, "This host is not served here.", "Use the address that was printed.")
         reads = method in ("GET", "HEAD")
         cookie = cookies(headers).get(self.gate.cookie)
         _check_site(headers, reads and path in DOORS)
@@ -150,9 +151,9 @@ class Guard:
             "address": self._address(scope, headers),
         }
         if person is None and not _is_open(path):
-            raise Turned(401, "nobody is signed in", "open the printed address, or send a token")
+            raise Turned(401, "Nobody is signed in.", "Open the printed address, or send a token.")
         if self.calls > self.gate.limits.calls:
-            raise Turned(503, "too many calls at a time", "try again in a second", 1)
+            raise Turned(503, "Too many calls at a time.", "Try again in a second.", 1)
         return receive if reads else await self._body(path, headers, receive)
 
     def _check_origin(self, headers: dict[str, str], cookie: str | None) -> None:
@@ -160,9 +161,9 @@ class Guard:
         origin = headers.get("origin")
         if origin is None:
             if "authorization" not in headers or cookie is not None:
-                raise Turned(403, "the call names no origin", "send a token and no cookie")
+                raise Turned(403, "The call names no origin.", "Send a token and no cookie.")
         elif origin not in self.gate.origins:
-            raise Turned(403, "the call comes from another page", "use the address printed")
+            raise Turned(403, "The call comes from another page.", "Use the address printed.")
 
     def _identify(self, headers: dict[str, str], cookie: str | None) -> Person | None:
         kind, _, secret = headers.get("authorization", "").partition(" ")
@@ -186,17 +187,17 @@ class Guard:
             async with asyncio.timeout(limits.body_seconds):
                 body = await _read(receive, cap)
         except TimeoutError:
-            raise Turned(408, "the body came too slowly", "send it again") from None
+            raise Turned(408, "The body came too slowly.", "Send it again.") from None
         if body:
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json":
-                raise Turned(415, "the body is not JSON", "send Content-Type: application/json")
+                raise Turned(415, "The body is not JSON.", "Send Content-Type: application/json.")
             try:
                 strict_json.loads(body)
             except strict_json.NotJSON as error:
-                raise Turned(400, str(error), "send one JSON object") from None
+                raise Turned(400, str(error), "Send one JSON object.") from None
             except strict_json.BadValue as error:
-                raise Turned(422, str(error), "leave it out") from None
+                raise Turned(422, str(error), "Leave it out.") from None
         return _Again(body, receive)
 
 
@@ -261,7 +262,7 @@ async def _read(receive: Receive, cap: int) -> bytes:
             parts.append(part)
         more = message.get("more_body", False)
     if size > cap:
-        raise Turned(413, f"the body is longer than {cap} bytes", "send less at a time")
+        raise Turned(413, f"The body is longer than {cap} bytes.", "Send less at a time.")
     return b"".join(parts)
 
 
@@ -271,7 +272,7 @@ def _single(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     for name, value in pairs:
         key = name.decode("latin-1").lower()
         if key in headers and key in ("host", "origin", "authorization", "content-type"):
-            raise Turned(400, f"the header {key} comes twice", "send it once")
+            raise Turned(400, f"The header {key} comes twice.", "Send it once.")
         joint = "; " if key == "cookie" else ", "
         text = value.decode("latin-1")
         headers[key] = headers[key] + joint + text if key in headers else text
@@ -301,7 +302,7 @@ def _check_site(headers: dict[str, str], door: bool) -> None:
     if site in ("same-origin", "none"):
         return
     if not (door and headers.get("sec-fetch-mode") == "navigate"):
-        raise Turned(403, "the call comes from another page", "use the address that was printed")
+        raise Turned(403, "The call comes from another page.", "Use the address that was printed.")
 
 
 def _is_open(path: str) -> bool:

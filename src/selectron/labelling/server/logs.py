@@ -6,29 +6,36 @@ line of code that raised it, because messages may quote an item.
 """
 
 import json
-import logging
 import threading
+import time
 import traceback
 from bisect import bisect_left
 from pathlib import Path
 from typing import Any
 
-logger = logging.getLogger("selectron.labelling.server")
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+class Log:
+    """JSON lines in a file, or nowhere."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
-        line: dict[str, Any] = {
-            "at": round(record.created, 3),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-        }
-        line.update(getattr(record, "fields", {}))
-        return json.dumps(line, separators=(",", ":"))
+    def __init__(self, path: Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._file = None if path is None else path.open("a", encoding="utf-8")
+
+    def write(self, event: str, **fields: Any) -> None:
+        """Write one line."""
+        if self._file is None:
+            return
+        line = {"at": round(time.time(), 3), "event": event, **fields}
+        with self._lock:
+            self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
 
 
 def place_of(error: BaseException) -> str:

@@ -63,15 +63,30 @@ class Note(Strict):
     text: Annotated[str, StringConstraints(max_length=10_000, strict=True)]
 
 
-class Item(Strict):
-    """An item has an id and one of text, image, fields, vector."""
-
+class _Item(Strict):
     id: ItemId
-    text: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
-    image: Annotated[str, StringConstraints(max_length=8_000_000)] | None = None
-    fields: dict[str, Any] | None = None
-    vector: Annotated[list[float], Field(max_length=100_000)] | None = None
-    meta: dict[str, Any] | None = None
+    meta: dict[str, Any] = {}
+
+
+class TextItem(_Item):
+    text: Annotated[str, StringConstraints(max_length=1_000_000)]
+
+
+class ImageItem(_Item):
+    """A picture by its name in the folder of pictures, or as a data: address."""
+
+    image: Annotated[str, StringConstraints(min_length=1, max_length=8_000_000)]
+
+
+class FieldsItem(_Item):
+    fields: dict[str, Any]
+
+
+class VectorItem(_Item):
+    vector: Annotated[list[float], Field(max_length=100_000)]
+
+
+Item = TextItem | ImageItem | FieldsItem | VectorItem
 
 
 class Items(Strict):

@@ -1,7 +1,6 @@
 """One server process: a socket, the application, and an end without loose threads."""
 
 import asyncio
-import logging
 import secrets
 import socket
 from collections.abc import Callable
@@ -14,14 +13,15 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from selectron.labelling.server.app import create_app
 from selectron.labelling.server.guard import LOOPBACK, Limits
-from selectron.labelling.server.logs import JsonLines, logger
+from selectron.labelling.server.logs import Log
 from selectron.labelling.service import Service
 
 STOP_SECONDS = 10
+KEEP_SECONDS = 15
 BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
-    b"Content-Type: application/json\r\nContent-Length: 73\r\n\r\n"
-    b'{"error": "too many connections", "remedy": "try again in a second"}     '
+    b"Content-Type: application/json\r\nContent-Length: 71\r\n\r\n"
+    b'{"error": "Too many connections.", "remedy": "Try again in a second."} '
 )
 
 
@@ -65,7 +65,7 @@ class Server:
             limits=self.limits,
             **options,
         )
-        _log_to(log)
+        self._log = self.app.state.gate.log = Log(log)
         config = uvicorn.Config(
             self.app,
             http=type("Limited", (Limited,), {"limits": self.limits}),
@@ -75,7 +75,7 @@ class Server:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=30,
+            timeout_keep_alive=KEEP_SECONDS,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
         self._server = _Uvicorn(config)
@@ -83,7 +83,15 @@ class Server:
     def run(self, ready: Callable[[str], None] | None = None) -> None:
         """Serve. `ready` is called with the address when the server takes calls."""
         self._server.ready = (lambda: ready(self.address)) if ready else None
-        self._server.run(sockets=[self._socket])
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._log.close()
+
+    def close(self) -> None:
+        """Give the port back without having served."""
+        self._socket.close()
+        self._log.close()
 
     def stop(self) -> None:
         """Finish what is under way, end the streams, and return from `run`."""
@@ -126,15 +134,6 @@ def _bind(host: str, port: int) -> socket.socket:
     bound.bind((host, port))
     bound.set_inheritable(True)
     return bound
-
-
-def _log_to(path: Path | None) -> None:
-    handler: logging.Handler
-    handler = logging.NullHandler() if path is None else logging.FileHandler(path)
-    handler.setFormatter(JsonLines())
-    logger.handlers[:] = [handler]
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
 
 
 class Limited(AutoHTTPProtocol):  # type: ignore[misc, valid-type]

@@ -27,7 +27,7 @@ def loads(body: bytes) -> Any:
     except (BadValue, NotJSON):
         raise
     except (ValueError, RecursionError):
-        raise NotJSON("the body is not JSON") from None
+        raise NotJSON("The body is not JSON.") from None
     _check(value, 0)
     return value
 
@@ -35,21 +35,21 @@ def loads(body: bytes) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise BadValue("a key occurs twice in one object")
+        raise BadValue("A key occurs twice in one object.")
     return members
 
 
 def _refuse_constant(name: str) -> None:
-    raise NotJSON(f"{name} is not JSON")
+    raise NotJSON(f"{name} is not JSON.")
 
 
 def _check(value: Any, depth: int) -> None:
     if depth > DEEPEST:
-        raise BadValue(f"values are nested more than {DEEPEST} deep")
+        raise BadValue(f"Values are nested more than {DEEPEST} deep.")
     if isinstance(value, str):
         _check_string(value)
     elif isinstance(value, float) and not isfinite(value):
-        raise BadValue("a number is too large")
+        raise BadValue("A number is too large.")
     elif isinstance(value, list | dict):
         for member in value:  # the members of a list, or the keys of an object
             _check(member, depth + 1)
@@ -59,8 +59,8 @@ def _check(value: Any, depth: int) -> None:
 
 def _check_string(text: str) -> None:
     if len(text) > LONGEST_STRING:
-        raise BadValue(f"a string is longer than {LONGEST_STRING} characters")
+        raise BadValue(f"A string is longer than {LONGEST_STRING} characters.")
     if "\0" in text:
-        raise BadValue("a string has a NUL character")
+        raise BadValue("A string has a NUL character.")
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise BadValue("a string has half of a surrogate pair")
+        raise BadValue("A string has half of a surrogate pair.")
