@@ -155,7 +155,13 @@ def test_review_finds_by_words_and_labels_what_it_finds(http):
     assert http.post("/api/v1/notes", json={"item": item["id"], "text": "odd"}).status_code == 200
     noted = http.get("/api/v1/items", params={"state": "noted"}).json()["items"]
     assert [row["notes"][0]["text"] for row in noted] == ["odd"]
-    for query in ({"state": "secret"}, {"doubt": "1"}, {"page": 0}, {"q": "x" * 201}):
+    for query in (
+        {"state": "secret"},
+        {"doubt": "1"},
+        {"sort": "id"},
+        {"page": 0},
+        {"q": "x" * 201},
+    ):
         assert http.get("/api/v1/items", params=query).status_code == 422
 
 
@@ -172,7 +178,7 @@ def test_settings_and_classes_are_the_owners(http, ann):
     assert ann.put("/api/v1/settings", json={"budget": 10}).status_code == 403
     assert ann.post("/api/v1/classes", json={"names": ["Other"]}).status_code == 403
     assert ann.get("/api/v1/export").status_code == 403
-    assert ann.post("/api/v1/items", json={"items": [{"id": "x"}]}).status_code == 403
+    assert ann.post("/api/v1/items", json={"items": [{"id": "x", "text": "x"}]}).status_code == 403
     assert http.put("/api/v1/settings", json={"goal": "error<=0.1"}).json()["goal"] == "error<=0.1"
     assert http.put("/api/v1/settings", json={"goal": None}).json()["goal"] is None
     assert http.put("/api/v1/settings", json={"goal": "better"}).status_code == 422

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.security import HTTPBearer
 
+from selectron.labelling.checks import shown
 from selectron.labelling.desk import Decision, Desk, Refused
 from selectron.labelling.server import models, pictures
 from selectron.labelling.server.guard import LOOPBACK, Gate, Turned, owner_of, person_of
@@ -45,9 +46,9 @@ class Calls:
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
         bearer = HTTPBearer(auto_error=False, description="The token that the command wrote.")
-        shown = APIRouter(prefix="/api/v1", dependencies=[Depends(bearer)])
+        router = APIRouter(prefix="/api/v1", dependencies=[Depends(bearer), Depends(_known_query)])
         get, post, put, delete = ["GET"], ["POST"], ["PUT"], ["DELETE"]
-        add = shown.add_api_route
+        add = router.add_api_route
         add("/next", self.next, methods=get, response_model=models.Questions)
         add("/answers", self.answer, methods=post, response_model=models.Durable)
         add("/answers/{id}", self.correct, methods=put, response_model=models.Durable)
@@ -62,7 +63,7 @@ class Calls:
         add("/report", self.report, methods=get)
         add("/export", self.export, methods=get, response_class=Response)
         add("/model", self.model, methods=get, response_class=Response)
-        app.include_router(shown)
+        app.include_router(router)
         hidden = APIRouter(include_in_schema=False)
         hidden.add_api_route("/api/v1/events", self.events, methods=get)
         hidden.add_api_route("/healthz", self.health, methods=get)
@@ -227,6 +228,13 @@ class Calls:
         names = ("labels", "items", "budget")
         gauges = {name: status[name] for name in names if isinstance(status.get(name), int)}
         return Response(self.gate.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+
+
+async def _known_query(request: Request) -> None:
+    """Refuse a parameter that the call does not have: a misspelt filter would change nothing."""
+    known = {parameter.alias for parameter in request.scope["route"].dependant.query_params}
+    if unknown := sorted(set(request.query_params) - known):
+        raise Turned(422, f"There is no parameter {shown(unknown[0])}.", "See /openapi.json.")
 
 
 def _check_item(desk: Desk, question: str, item: str) -> None:
