@@ -154,8 +154,8 @@ def service(folder, items=(), classes=CLASSES, **settings):
             running.submit(lambda desk: getattr(desk, method)(*arguments, 0.0)).result()
 
         setup("add_classes", list(classes))
-        setup("add_items", list(items))
         setup("set", settings)
+        setup("add_items", list(items))
         yield running
     finally:
         running.close()

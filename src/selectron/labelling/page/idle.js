@@ -6,20 +6,23 @@ export function idleCard(state, why) {
   const { status, you } = state;
   const owner = you.role === "owner";
   if (owner && status.classes && status.classes.length < 2) return classesForm(state);
+  const [heading, words] = state.offline ? OFFLINE : told(why || status.why);
   return h("div", { class: "idle" },
-    h("h2", {}, state.offline ? "The server cannot be reached" : heading(status)),
-    h("p", { class: "faint" }, state.offline ? "Answers that you gave are kept in this browser and sent when it is back." : why || status.why || "Looking for the next question."),
+    h("h2", {}, heading),
+    h("p", { class: "faint" }, words),
     owner && !state.offline && status.labels > 0 ? settingsForm(state) : null,
     h("div", { class: "row" },
       h("button", { class: "second", onclick: () => state.open("review") }, "Review answers"),
       h("button", { class: "second", onclick: () => state.open("report") }, "Report and download")));
 }
 
-function heading(status) {
-  if (status.budget !== null && status.budget !== undefined && status.labels >= status.budget) return "The budget is spent";
-  if (status.reached) return "The goal is reached";
-  if (status.items > 0 && status.unlabelled === 0) return "Every item has a label";
-  return "Nothing to ask right now";
+const OFFLINE = ["The server cannot be reached", "Answers that you gave are kept in this browser and sent when it is back."];
+
+// "Nothing to ask because the budget is used up. Raise it." has a heading and what one may do.
+function told(why) {
+  if (!why) return ["One moment", "The next question is being chosen."];
+  const [first, ...rest] = why.replace(/^Nothing to ask because /, "").split(/(?<=\.)\s+/);
+  return [first[0].toUpperCase() + first.slice(1).replace(/\.$/, ""), rest.join(" ")];
 }
 
 function settingsForm(state) {

@@ -123,7 +123,7 @@ export class LabelView {
     const row = this.history.find((one) => one.id === entry.body?.id);
     if (row) row.durable = true;
     this.drawRecent();
-    if (!this.current) this.refill();
+    this.refill(); // the server counted this question among those in hand until now
   }
 
   refused(entry, error) {
@@ -171,12 +171,8 @@ export class LabelView {
   draw() {
     const question = this.current;
     document.body.dataset.question = question?.question ?? "";
-    if (!question) {
-      this.card.replaceChildren(idleCard(this.state, this.why));
-      this.choices.replaceChildren();
-      this.acts.hidden = true;
-      return;
-    }
+    if (!question) return this.drawIdle();
+    this.idleKey = null;
     this.acts.hidden = false;
     const { reason } = question;
     this.card.replaceChildren(
@@ -186,6 +182,18 @@ export class LabelView {
       h("div", { class: "why" }, h("span", { class: `tag ${reason.kind}` }, reason.kind), h("span", {}, h("b", {}, "Why this one: "), reason.text), this.guessView(question)),
     );
     this.drawChoices();
+  }
+
+  // Draw the idle card only when it says something new: somebody may be typing in it.
+  drawIdle() {
+    const { status, offline, you } = this.state;
+    const key = JSON.stringify([this.why || status.why, offline, you.role, status.budget, status.goal, status.reached, status.classes, status.labels > 0]);
+    if (key === this.idleKey) return;
+    this.idleKey = key;
+    this.card.replaceChildren(idleCard(this.state, this.why));
+    this.choices.replaceChildren();
+    this.drawn = null;
+    this.acts.hidden = true;
   }
 
   guessView(question) {
