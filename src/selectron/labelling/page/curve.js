@@ -1,5 +1,5 @@
 // The learning curve: the error with its interval against labels, and the goal as a band.
-import { percent, svg } from "/page/dom.js";
+import { percent, plain, svg } from "/page/dom.js";
 
 const WIDTH = 320;
 const HEIGHT = 132;
@@ -18,10 +18,10 @@ export function curveView(points, goal, labels) {
     parts.push(svg("line", { class: "grid", x1: LEFT, x2: WIDTH - 4, y1: y(share), y2: y(share) }));
     if (step % 2 === 0) parts.push(text(LEFT - 6, y(share) + 4, `${+(100 * share).toFixed(1)}\u00a0%`, "end"));
   }
-  for (const n of [0, last / 2, last]) parts.push(text(x(n), HEIGHT - 4, String(n), n === 0 ? "start" : n === last ? "end" : "middle"));
+  for (const n of [0, last / 2, last]) parts.push(text(x(n), HEIGHT - 4, n === last ? `${n} labels` : String(n), n === 0 ? "start" : n === last ? "end" : "middle"));
   if (goal) parts.push(svg("rect", { class: "aim", x: LEFT, width: WIDTH - LEFT - 4, y: y(goal), height: y(0) - y(goal) }));
   if (points.length) parts.push(...drawn(points, x, y));
-  if (goal) parts.push(svg("line", { class: "goal", x1: LEFT, x2: WIDTH - 4, y1: y(goal), y2: y(goal) }), text(WIDTH - 6, y(goal) - 4, `goal ${percent(goal, 0)}`, "end", "goal-name"));
+  if (goal) parts.push(svg("line", { class: "goal", x1: LEFT, x2: WIDTH - 4, y1: y(goal), y2: y(goal) }), text(WIDTH - 6, y(goal) - 4, `goal ${plain(goal)}`, "end", "goal-name"));
   const figure = svg("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, ...parts);
   figure.setAttribute("aria-label", words(points, goal));
   return figure;

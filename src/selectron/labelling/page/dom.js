@@ -32,6 +32,18 @@ export function percent(share, digits = 1) {
   return `${shown.toFixed(shown >= 99.95 || shown === 0 ? 0 : digits)}\u00a0%`;
 }
 
+// A share that somebody set, as they would write it.
+export function plain(share) {
+  return `${+(100 * share).toFixed(2)}\u00a0%`;
+}
+
+export function goalWords(goal) {
+  const found = /^\s*(error|recall)\s*[<>]=\s*([\d.]+)\s*(%?)\s*$/.exec(goal ?? "");
+  if (!found) return goal;
+  const limit = plain(Number(found[2]) / (found[3] ? 100 : 1));
+  return found[1] === "error" ? `an error of at most ${limit}` : `a recall of at least ${limit}`;
+}
+
 export function count(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }

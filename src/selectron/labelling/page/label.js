@@ -83,7 +83,7 @@ export class LabelView {
     this.outbox.add({ method: "POST", path: "/api/v1/answers", body });
     this.advance();
     this.drawRecent();
-    this.refill();
+    if (!this.ahead.length) this.refill(); // otherwise when this answer is durable
   }
 
   choose(name) {

@@ -1,11 +1,11 @@
 // The side: numbers that mean something, as the server sends them.
-import { count, h, percent, sized, swatch } from "/page/dom.js";
+import { count, goalWords, h, percent, sized, swatch } from "/page/dom.js";
 import { curveView } from "/page/curve.js";
 
 export function drawPanel(side, state) {
   const { status } = state;
   if (status.labels === undefined) return;
-  side.replaceChildren(...[errorBox(status), labelsBox(status), classesBox(state), peopleBox(status)].filter(Boolean));
+  side.replaceChildren(...[recallBox(status), errorBox(status), labelsBox(status), classesBox(state), peopleBox(status)].filter(Boolean));
 }
 
 export function goalLimit(status) {
@@ -21,16 +21,24 @@ function errorBox(status) {
     ? h("div", { class: "figure" }, h("strong", {}, percent(estimate.error)), h("span", {}, `${percent(estimate.low)} to ${percent(estimate.high)}`))
     : h("div", { class: "figure" }, h("strong", {}, "–"), h("span", {}, "not measured yet"));
   return h("div", { class: "box" }, h("h2", {}, "Error, 95\u00a0% sure at all times"), figure,
-    curveView(status.curve ?? [], goal, status.labels), h("p", status.reached ? { class: "reached" } : {}, errorWords(status, known, goal)));
+    curveView(status.curve ?? [], goal, status.labels), h("p", status.reached ? { class: "reached" } : {}, errorWords(status, known)));
 }
 
-function errorWords(status, known, goal) {
-  if (status.reached) return `The goal ${status.goal} is reached.`;
+function errorWords(status, known) {
+  if (status.reached) return `The goal, ${goalWords(status.goal)}, is reached.`;
   if (!known) return "Some items are drawn at random to measure it; the first of them come soon.";
   const { outlook, estimate } = status;
   const audits = `Measured on ${count(estimate.audits, "random item")}.`;
   const ahead = outlook ? ` The next ${outlook.labels} labels should bring ${percent(outlook.low)} to ${percent(outlook.high)}.` : " After a few more of them it says what the next 25 labels should bring.";
-  return audits + ahead + (goal ? ` The goal is at most ${percent(goal)}.` : "");
+  return audits + ahead + (status.goal ? ` The goal is ${goalWords(status.goal)}.` : "");
+}
+
+function recallBox(status) {
+  if (!status.recall) return null;
+  const { recall, low, found } = status.recall;
+  return h("div", { class: "box" }, h("h2", {}, `Recall of ${status.positive}`),
+    h("div", { class: "figure" }, h("strong", {}, percent(recall)), h("span", {}, `at least ${percent(low)}`)),
+    h("p", status.reached ? { class: "reached" } : {}, `${count(found, "item")} found. The goal is ${goalWords(status.goal)}${status.reached ? ", and it is reached" : ""}.`));
 }
 
 function labelsBox(status) {

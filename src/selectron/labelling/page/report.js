@@ -1,6 +1,6 @@
 // The report: what is known about the learner and the people, and the files to take away.
 import { call } from "/page/api.js";
-import { count, h, notice, percent, sized, swatch } from "/page/dom.js";
+import { count, goalWords, h, notice, percent, sized, swatch } from "/page/dom.js";
 import { oneLine } from "/page/item.js";
 
 const FILES = [["jsonl", "JSONL"], ["csv", "CSV"], ["parquet", "Parquet"], ["prodigy", "Prodigy"], ["label-studio", "Label Studio"]];
@@ -35,7 +35,7 @@ export class ReportView {
     const error = estimate.audits
       ? [" The learner is wrong on ", h("strong", {}, percent(estimate.error)), ` of the items without a label, between ${percent(estimate.low)} and ${percent(estimate.high)} (95 % sure, at all times), measured on ${count(estimate.audits, "random item")}.`]
       : [" The error is not measured yet: no random item has been answered."];
-    const goal = status.goal ? ` The goal ${status.goal} is ${status.reached ? "reached" : "not reached yet"}.` : "";
+    const goal = status.goal ? ` The goal, ${goalWords(status.goal)}, is ${status.reached ? "reached" : "not reached yet"}.` : "";
     return h("div", { class: "box full" }, h("p", { class: "lede" }, labels, ...error, goal));
   }
 

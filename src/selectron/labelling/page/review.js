@@ -74,7 +74,7 @@ export class ReviewView {
         h("span", { class: "faint" }, `The learner gives it ${percent(1 - row.doubt, 0)}`),
         h("div", { class: "buttons" },
           h("button", { class: "second", onclick: keep }, `Keep ${given}`),
-          h("button", { class: "main", onclick: () => this.label(row, row.guess) }, `Change to ${guess}`))));
+          h("button", { class: "second", onclick: () => this.label(row, row.guess) }, `Change to ${guess}`))));
   }
 
   content(row) {
