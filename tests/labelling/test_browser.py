@@ -352,7 +352,7 @@ def test_classes_are_asked_for(chromium, tmp_path):
 def test_another_origin_reaches_nothing(chromium, room):
     service, _ = room
     with office.server(service) as house, office.server(service) as other:
-        visit = Visit(chromium, house.address)
+        visit = Visit(chromium, house.address, bypass_csp=True)  # the other page has no policy
         visit.offline = True  # the refusals below are written to the console
         page = visit.page
         page.goto(f"{other.url}/login")
@@ -361,10 +361,22 @@ def test_another_origin_reaches_nothing(chromium, room):
             """async (url) => {
               const options = { method: "POST", mode: "no-cors", credentials: "include" };
               await fetch(url + "/api/v1/answers", { ...options, body: "{}" }).catch(() => {});
-              await fetch(url + "/api/v1/next", { credentials: "include" }).catch(() => {});
+              const next = url + "/api/v1/next";
+              await fetch(next, { credentials: "include" }).catch(() => {});
+              await fetch(next, { mode: "no-cors", credentials: "include" }).catch(() => {});
+              await new Promise((resolve) => {
+                const socket = new WebSocket(url.replace("http", "ws") + "/api/v1/events");
+                socket.onopen = () => { document.title = "open"; resolve(); };
+                socket.onerror = resolve;
+              });
             }""",
             house.url,
         )
+        assert page.title() != "open"
+        assert service.read(lambda desk: desk.books.seq) == seq
+        with page.expect_response(f"{house.url}/api/v1/next") as followed:  # a link from there
+            page.evaluate("(url) => { location.href = url; }", f"{house.url}/api/v1/next")
+        assert followed.value.status == 403
         assert service.read(lambda desk: desk.books.seq) == seq
         visit.context.close()
 

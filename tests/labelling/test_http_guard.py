@@ -90,6 +90,9 @@ def test_the_address_opens_once(tmp_path):
             assert first.get(house.url).status_code == 200
             assert first.get(house.address).headers["location"] == "/"
         assert httpx.get(house.address).status_code == 401
+        another = house.new_address()
+        assert httpx.get(another).status_code == 303
+        assert httpx.get(another).status_code == 401
         assert httpx.get(f"{house.url}/?token={house.token}").status_code == 401
 
 
@@ -272,11 +275,11 @@ def test_logs_have_no_content_even_when_the_server_fails(house, http, browser, l
         raise RuntimeError(secret)
 
     monkeypatch.setattr(Desk, "report", fail)
-    reply = http.get(f"/api/v1/report?q={secret}", headers={"X-Secret": secret})
+    reply = http.get("/api/v1/report", headers={"X-Secret": secret})
     assert reply.status_code == 500
     assert set(reply.json()) == {"error", "remedy"}
     http.post("/api/v1/items", json={"items": [{"id": secret, "text": secret}]})
-    http.get(f"/nowhere/{secret}")
+    http.get(f"/nowhere/{secret}?q={secret}")
     text = log.read_text()
     assert '"error":"RuntimeError at test_http_guard.py' in text
     cookie = browser.cookies[house.app.state.gate.cookie]

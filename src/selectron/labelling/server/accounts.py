@@ -5,7 +5,6 @@ secret in a cookie; the server keeps its SHA-256 only. A session ends when it is
 its person signs out, and when the account is removed.
 """
 
-import hmac
 import json
 import os
 import secrets
@@ -99,14 +98,14 @@ class Sessions:
     """Secrets of cookies, and whose they are."""
 
     def __init__(self, idle: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._idle = idle
+        self.idle = idle
         self._clock = clock
         self._open: dict[bytes, tuple[Person, float]] = {}
 
     def open(self, person: Person) -> str:
         """Begin a session and return its secret."""
         now = self._clock()
-        self._open = {k: v for k, v in self._open.items() if now - v[1] <= self._idle}
+        self._open = {k: v for k, v in self._open.items() if now - v[1] <= self.idle}
         while len(self._open) >= MOST_SESSIONS:
             self._open.pop(next(iter(self._open)))
         secret = secrets.token_urlsafe(32)
@@ -117,7 +116,7 @@ class Sessions:
         """Return whose session this is, and keep it awake."""
         key, now = _digest(secret), self._clock()
         person, seen = self._open.get(key, (None, 0.0))
-        if person is None or now - seen > self._idle:
+        if person is None or now - seen > self.idle:
             self._open.pop(key, None)
             return None
         self._open[key] = person, now
@@ -133,26 +132,30 @@ class Sessions:
 
 
 class Tokens:
-    """Tokens of programs, and the single-use token of the printed address."""
+    """Tokens of programs, and the single-use token of the printed address.
+
+    Tokens are looked up by their SHA-256, so the time of a look-up tells nothing about a token.
+    """
 
     def __init__(self, people: Mapping[str, Person], link: str | None = None) -> None:
-        self._people = [(_digest(token), person) for token, person in people.items()]
-        self._link = None if link is None else _digest(link)
+        self._people = {_digest(token): person for token, person in people.items()}
+        self._links = set() if link is None else {_digest(link)}
 
     def person(self, token: str) -> Person | None:
         """Return for whom a program speaks."""
-        given, found = _digest(token), None
-        for digest, person in self._people:
-            if hmac.compare_digest(digest, given):
-                found = person
-        return found
+        return self._people.get(_digest(token))
 
     def use_link(self, token: str) -> bool:
         """Tell whether this is the token of the address; from then on it is worth nothing."""
-        if self._link is None or not hmac.compare_digest(self._link, _digest(token)):
-            return False
-        self._link = None
-        return True
+        known = _digest(token) in self._links
+        self._links.discard(_digest(token))
+        return known
+
+    def new_link(self) -> str:
+        """Return another single-use token."""
+        link = secrets.token_urlsafe(32)
+        self._links.add(_digest(link))
+        return link
 
 
 class Failures:

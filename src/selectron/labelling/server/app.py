@@ -104,7 +104,15 @@ def create_app(  # noqa: PLR0913 - every option by its own name
     ):
         app.add_exception_handler(kind, handler)
     app.add_middleware(Guard, gate=gate)
+    _name_the_token(app)
     return app
+
+
+def _name_the_token(app: FastAPI) -> None:
+    """Say in the schema that calls take a token; it is the gate that asks for it."""
+    schema = app.openapi()
+    schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    schema["security"] = [{"token": []}]
 
 
 def _cookie_name(origins: Iterable[str]) -> str:
@@ -139,7 +147,7 @@ async def _stopped(request: Request, error: Exception) -> JSONResponse:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = ".".join(str(part) for part in first["loc"]) or "body"
     return _problem(422, f"{place}: {first['msg']}.", "See /openapi.json for what the call takes.")
 
 

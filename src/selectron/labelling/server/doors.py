@@ -112,5 +112,10 @@ class Doors:
     def _give_cookie(self, reply: Response, secret: str) -> None:
         secure = all(origin.startswith("https:") for origin in self.gate.origins)
         reply.set_cookie(
-            self.gate.cookie, secret, path="/", httponly=True, samesite="strict", secure=secure
+            self.gate.cookie,
+            secret,
+            max_age=int(self.gate.sessions.idle),
+            httponly=True,
+            samesite="strict",
+            secure=secure,
         )

@@ -29,6 +29,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN_PATHS = {"/", "/login", "/healthz", "/metrics", "/openapi.json", "/favicon.ico"}
 OPEN_CALLS = {"/api/v1/session"}  # signing in is how one gets a session
+EVENTS = "/api/v1/events"
 DOORS = {"/", "/login"}  # a link from elsewhere may lead here, and nowhere else
 CSP = "; ".join(
     (
@@ -111,7 +112,8 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, reply = time.perf_counter(), _Reply(send)
-        self.calls += 1
+        counts = scope["path"] != EVENTS  # streams last; connections are capped
+        self.calls += counts
         try:
             receive = await self._admit(scope, receive)
             await self.app(scope, receive, reply.send)
@@ -122,7 +124,7 @@ class Guard:
             if not reply.status:
                 await reply.turn(Turned(500, "The server failed.", "Tell its keeper."))
         finally:
-            self.calls -= 1
+            self.calls -= counts
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", "unknown")
             self.gate.metrics.count(scope["method"], route, reply.status, seconds)
@@ -148,13 +150,14 @@ class Guard:
         scope["state"] = scope.get("state", {}) | {
             "person": person,
             "cookie": cookie,
+            "body": None,
             "address": self._address(scope, headers),
         }
         if person is None and not _is_open(path):
             raise Turned(401, "Nobody is signed in.", "Open the printed address, or send a token.")
         if self.calls > self.gate.limits.calls:
             raise Turned(503, "Too many calls at a time.", "Try again in a second.", 1)
-        return receive if reads else await self._body(path, headers, receive)
+        return receive if reads else await self._body(scope, headers, receive)
 
     def _check_origin(self, headers: dict[str, str], cookie: str | None) -> None:
         """A page of another origin may not act for who is signed in here."""
@@ -180,9 +183,10 @@ class Guard:
             return headers.get("x-forwarded-for", address).rpartition(",")[2].strip()
         return str(address)
 
-    async def _body(self, path: str, headers: dict[str, str], receive: Receive) -> Receive:
+    async def _body(self, scope: Scope, headers: dict[str, str], receive: Receive) -> Receive:
+        """Read the body. Its value goes into the state of the call; its bytes can be read again."""
         limits = self.gate.limits
-        cap = limits.bulk_body if path in BULK_PATHS else limits.body
+        cap = limits.bulk_body if scope["path"] in BULK_PATHS else limits.body
         try:
             async with asyncio.timeout(limits.body_seconds):
                 body = await _read(receive, cap)
@@ -193,7 +197,7 @@ class Guard:
             if kind != "application/json":
                 raise Turned(415, "The body is not JSON.", "Send Content-Type: application/json.")
             try:
-                strict_json.loads(body)
+                scope["state"]["body"] = strict_json.loads(body)
             except strict_json.NotJSON as error:
                 raise Turned(400, str(error), "Send one JSON object.") from None
             except strict_json.BadValue as error:

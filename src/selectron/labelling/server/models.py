@@ -2,7 +2,17 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from fastapi.exceptions import RequestValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,64}$", strict=True)]
 QuestionId = Annotated[str, StringConstraints(pattern=r"^q[1-9][0-9]{0,17}$", strict=True)]
@@ -52,6 +62,23 @@ class Found(Strict):
     id: Id
     item: ItemId
     label: Label
+
+
+_answer: TypeAdapter[Answer | Skip | Found] = TypeAdapter(Answer | Skip | Found)
+
+
+def read_answer(body: Any) -> Answer | Skip | Found:
+    """Check the body of an answer, as FastAPI checks others."""
+    try:
+        return _answer.validate_python(body)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from None
+
+
+def body_of(*kinds: type[BaseModel]) -> dict[str, Any]:
+    """Describe a body that is one of some models."""
+    schema = {"anyOf": [kind.model_json_schema() for kind in kinds]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 class Correction(Strict):

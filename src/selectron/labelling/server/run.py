@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from selectron.labelling.service import Service
 
 STOP_SECONDS = 10
 KEEP_SECONDS = 15
+SWITCH_SECONDS = 0.0005  # calls do not wait 5 ms for the lock of a learner that computes
 BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
     b"Content-Type: application/json\r\nContent-Length: 71\r\n\r\n"
@@ -83,10 +85,17 @@ class Server:
     def run(self, ready: Callable[[str], None] | None = None) -> None:
         """Serve. `ready` is called with the address when the server takes calls."""
         self._server.ready = (lambda: ready(self.address)) if ready else None
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             self._server.run(sockets=[self._socket])
         finally:
+            sys.setswitchinterval(before)
             self._log.close()
+
+    def new_address(self) -> str:
+        """Return another address that opens once, for another browser."""
+        return f"{self.url}/?token={self.app.state.gate.tokens.new_link()}"
 
     def close(self) -> None:
         """Give the port back without having served."""
@@ -136,6 +145,37 @@ def _bind(host: str, port: int) -> socket.socket:
     return bound
 
 
+class Corked:
+    """A transport that sends once a turn of the loop what was written in several pieces.
+
+    uvicorn writes head and body apart. Each write gives up the interpreter's lock, and waits for
+    it while another thread computes: one write instead of two is a quarter of the whole.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Keep the data until the loop turns."""
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        """Send what is kept, then close."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts and not self._transport.is_closing():
+            self._transport.write(b"".join(parts))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Limited(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """uvicorn's protocol with a cap on connections and a deadline for headers.
 
@@ -153,7 +193,7 @@ class Limited(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             transport.write(BUSY)
             transport.close()
             return
-        super().connection_made(transport)
+        super().connection_made(Corked(transport, self.loop))
         self._watch()
 
     def data_received(self, data: bytes) -> None:
