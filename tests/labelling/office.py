@@ -2,10 +2,10 @@
 
 import json
 import threading
-from collections import Counter
 from contextlib import contextmanager
+from copy import copy
 from hashlib import sha256
-from math import log, sqrt
+from math import sqrt
 from random import Random
 
 import numpy as np
@@ -52,15 +52,18 @@ def tickets(n, seed=1, classes=CLASSES):
 
 
 class WordLearner:
-    """Counts words by class; what the desk needs of a learner and no more."""
+    """Naive Bayes on words; what the desk needs of a learner and no more."""
 
     def __init__(self, settings):
-        self.multilabel = settings["multilabel"]
-        self.rows, self.classes, self.taught, self.known = [], [], [], None
+        self.words, self.rows, self.classes, self.taught, self.known = {}, [], [], [], None
 
     def add_rows(self, items):
-        self.rows += [set(json.dumps(item).lower().split()) for item in items]
+        self.rows += [self._words(item) for item in items]
         self.known = None
+
+    def _words(self, item):
+        words = set(json.dumps(item).lower().split())
+        return [self.words.setdefault(word, len(self.words)) for word in sorted(words)]
 
     def add_classes(self, names):
         self.classes += names
@@ -74,11 +77,10 @@ class WordLearner:
         chances = self.chances()
         rows = np.flatnonzero(free)
         lead = np.sort(chances[rows], axis=1)
-        margin = lead[:, -1] - lead[:, -2]
-        best = rows[np.argsort(margin, kind="stable")[:n]]
+        best = rows[np.argsort(lead[:, -1] - lead[:, -2], kind="stable")[:n]]
         two = len({name for _, names in self.taught for name in names}) > 1
-        kind = "doubt" if two else "first"
         guess = [self.classes[int(np.argmax(chances[row]))] if two else None for row in best]
+        kind = "doubt" if two else "first"
         return [Pick(int(row), 0.0, kind, name) for row, name in zip(best, guess, strict=True)]
 
     def chances(self):
@@ -87,33 +89,24 @@ class WordLearner:
         return self.known
 
     def forecast(self, items):
-        return self._chances([set(json.dumps(item).lower().split()) for item in items])
+        return self._chances([self._words(item) for item in items])
 
     def _chances(self, rows):
-        """Naive Bayes with one more of each word."""
-        seen = {name: Counter() for name in self.classes}
+        counts = np.ones((len(self.words), max(2, len(self.classes))))
         for row, names in self.taught:
             for name in names:
-                seen[name].update(self.rows[row])
-        n = sum(len(names) for _, names in self.taught)
-        scores = np.zeros((len(rows), max(2, len(self.classes))))
-        for at, words in enumerate(rows):
-            for k, counts in enumerate(seen.values()):
-                scores[at, k] = sum(log((counts[word] + 1) / (n + 9)) for word in words if n)
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+                counts[self.rows[row], self.classes.index(name)] += 1
+        weights = np.log(counts / counts.sum(axis=0))
+        scores = np.array([weights[row].sum(axis=0) for row in rows]).reshape(len(rows), -1)
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf))
         return odds / odds.sum(axis=1, keepdims=True)
 
     def snapshot(self):
-        return list(self.rows), list(self.classes), list(self.taught)
+        return list(self.rows), list(self.classes), list(self.taught), dict(self.words)
 
     def restore(self, snapshot):
-        rows, classes, taught = snapshot
-        self.rows, self.classes, self.taught, self.known = (
-            list(rows),
-            list(classes),
-            list(taught),
-            None,
-        )
+        self.rows, self.classes, self.taught, self.words = map(copy, snapshot)
+        self.known = None
 
     def digest(self):
         return sha256(json.dumps([len(self.rows), self.classes, self.taught]).encode()).hexdigest()
