@@ -152,6 +152,8 @@ async function start() {
   document.addEventListener("keydown", onKey);
   byId("help-button").addEventListener("click", showHelp);
   byId("sign-out").addEventListener("click", signOut);
+  addEventListener("offline", () => setOffline(true));
+  addEventListener("online", () => setOffline(false));
   addEventListener("hashchange", () => openView(location.hash.slice(1)));
   try {
     await outbox.open();

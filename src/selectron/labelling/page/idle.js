@@ -37,7 +37,7 @@ function settingsForm(state) {
       notice(`${error.message} ${error.remedy ?? ""}`);
     }
   };
-  return h("div", { class: "row" },
+  return h("div", { class: "settings" },
     h("label", { class: "check", for: "idle-budget" }, "Budget"), budget,
     h("button", { class: "main", onclick: () => set({ budget: Number(budget.value) }) }, "Raise the budget"),
     h("label", { class: "check", for: "idle-goal" }, "Goal"), goal,

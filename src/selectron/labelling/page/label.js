@@ -7,6 +7,13 @@ import { idleCard } from "/page/idle.js";
 const IN_HAND = 3; // the one on the screen and two ahead
 const RECENT = 6;
 const KEYED = 10; // more options than keys: people type the first letters
+const MANY = 6;
+
+// The key of each option: its place, or its name where the classes are digits themselves.
+function keysOf(options) {
+  if (options.every((name) => /^[0-9]$/.test(name))) return options;
+  return options.map((_, at) => String((at + 1) % 10));
+}
 
 export class LabelView {
   constructor(state, outbox) {
@@ -139,8 +146,8 @@ export class LabelView {
     if (!this.current) return false;
     const options = this.current.options;
     if (/^[0-9]$/.test(key) && options.length <= KEYED) {
-      const at = key === "0" ? 9 : Number(key) - 1;
-      if (at < options.length) this.press(options[at]);
+      const at = keysOf(options).indexOf(key);
+      if (at >= 0) this.press(options[at]);
       return true;
     }
     if (key === " ") return this.send(null), true;
@@ -208,7 +215,9 @@ export class LabelView {
     const sameAsBefore = this.drawn === options.join("\n") && this.choices.children.length >= options.length;
     if (!sameAsBefore) {
       this.drawn = options.join("\n");
-      this.choices.replaceChildren(...options.map((name, at) => this.choiceButton(name, at)), ...this.moreButtons());
+      const keys = keysOf(options);
+      this.choices.classList.toggle("many", options.length > MANY);
+      this.choices.replaceChildren(...options.map((name, at) => this.choiceButton(name, at, keys[at])), ...this.moreButtons());
     }
     const multilabel = this.state.status.multilabel;
     const guess = this.guessing ? [this.current.guess ?? []].flat() : [];
@@ -219,11 +228,11 @@ export class LabelView {
     return undefined;
   }
 
-  choiceButton(name, at) {
+  choiceButton(name, at, key) {
     return h("button", { class: `choice c${at}`, "data-name": name, onclick: (event) => {
       if (event.detail > 0) event.currentTarget.blur(); // after a mouse, space means "don't know" again
       this.choose(name);
-    } }, h("kbd", { "aria-hidden": "true" }, String((at + 1) % 10)), h("span", { class: "swatch", "aria-hidden": "true" }), name);
+    } }, h("kbd", { "aria-hidden": "true" }, key), h("span", { class: "swatch", "aria-hidden": "true" }), name);
   }
 
   moreButtons() {

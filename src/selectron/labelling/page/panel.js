@@ -19,9 +19,9 @@ function errorBox(status) {
   const known = estimate && estimate.audits > 0;
   const figure = known
     ? h("div", { class: "figure" }, h("strong", {}, percent(estimate.error)), h("span", {}, `${percent(estimate.low)} to ${percent(estimate.high)}`))
-    : h("div", { class: "figure" }, h("strong", {}, "–"), h("span", {}, "not measured yet"));
+    : h("div", { class: "figure" }, h("span", {}, "Not measured yet"));
   return h("div", { class: "box" }, h("h2", {}, "Error, 95\u00a0% sure at all times"), figure,
-    curveView(status.curve ?? [], goal, status.labels), h("p", status.reached ? { class: "reached" } : {}, errorWords(status, known)));
+    status.curve?.length ? curveView(status.curve, goal, status.labels) : null, h("p", status.reached ? { class: "reached" } : {}, errorWords(status, known)));
 }
 
 function errorWords(status, known) {

@@ -76,7 +76,7 @@ function perClass(report, status) {
     const row = report.per_class[name] ?? {};
     return [h("span", { class: "check" }, swatch(status.classes, name), name), String(status.balance[name] ?? 0), String(row.audits ?? 0), percent(row.precision, 0), percent(row.recall, 0)];
   });
-  return h("div", { class: "box", tabindex: "0", role: "group", "aria-label": "Each class" }, h("h2", {}, "Each class"), table(["class", "labels", "audits", "precision", "recall"], rows),
+  return h("div", { class: report.confusion ? "box" : "box full", tabindex: "0", role: "group", "aria-label": "Each class" }, h("h2", {}, "Each class"), table(["class", "labels", "audits", "precision", "recall"], rows),
     h("p", {}, "Precision and recall are counted on the audits, which are drawn evenly."));
 }
 
