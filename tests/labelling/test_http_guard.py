@@ -386,8 +386,32 @@ def test_beyond_the_loopback_accounts_and_an_origin_are_needed(tmp_path):
                 Server(service, "0.0.0.0", **options)
         both = Server(service, "0.0.0.0", accounts=accounts, public="https://label.example")
         assert both.address == "https://label.example/"
-        assert both.app.state.gate.hosts == {"label.example"}
+        here = {f"{name}:{both.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        assert both.app.state.gate.hosts == {"label.example"} | here
         both.close()
+
+
+def test_a_public_server_is_https_and_keeps_its_metrics_at_home(tmp_path):
+    accounts = Accounts(tmp_path / "accounts.json", CHEAP)
+    accounts.add("olga", "olga's password", "owner")
+    options = {"accounts": accounts, "public": "https://label.example", "proxy": "127.0.0.1"}
+    with office.service(tmp_path) as service, office.server(service, **options) as house:
+        http = httpx.Client(base_url=f"http://127.0.0.1:{house.port}")
+        with http:
+            proxied = {"Host": "label.example", "X-Forwarded-For": "203.0.113.7"}
+            assert http.get("/metrics").status_code == 200
+            assert http.get("/metrics", headers={"Host": "label.example"}).status_code == 403
+            assert http.get("/metrics", headers=proxied).status_code == 403
+            body = {"name": "olga", "password": "olga's password"}
+            headers = proxied | {"Origin": "https://label.example"}
+            reply = http.post("/api/v1/session", json=body, headers=headers)
+            assert "Secure" in reply.headers["set-cookie"]
+            body["password"] = "wrong"
+            for n in range(6):
+                last = http.post("/api/v1/session", json=body | {"name": f"n{n}"}, headers=headers)
+            assert last.status_code == 429  # one address, many names
+            elsewhere = headers | {"X-Forwarded-For": "203.0.113.8"}
+            assert http.post("/api/v1/session", json=body, headers=elsewhere).status_code == 401
 
 
 def test_the_page_has_no_inline_script_or_style_and_no_other_host():

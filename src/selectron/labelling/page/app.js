@@ -141,7 +141,7 @@ function listen() {
   source.addEventListener("status", (event) => setStatus(JSON.parse(event.data)));
   source.addEventListener("error", () => {
     setOffline(true);
-    if (source.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
+    if (source.readyState === EventSource.CLOSED) firstStatus().then(listen); // signed out, or a restart
   });
   source.addEventListener("open", () => setOffline(false));
 }

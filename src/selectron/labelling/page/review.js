@@ -95,7 +95,7 @@ export class ReviewView {
     const note = h("input", { class: "field", type: "text", maxlength: "10000", "aria-label": `Note on ${row.item.id}`, placeholder: "A note for others" });
     const form = h("form", { class: "note", hidden: true, onsubmit: (event) => {
       event.preventDefault();
-      this.act("POST", "/api/v1/notes", { item: row.item.id, text: note.value });
+      this.note(row, note.value);
     } }, note, h("button", { class: "second", type: "submit" }, "Save"));
     const toggle = h("button", { class: "quiet", "aria-expanded": "false", onclick: () => {
       form.hidden = !form.hidden;
@@ -126,19 +126,43 @@ export class ReviewView {
   }
 
   // An item with an answer is corrected; one without is labelled as found.
-  label(row, label) {
+  async label(row, label) {
     const answer = row.answers.find((one) => one.label !== null);
-    if (answer) return this.act("PUT", `/api/v1/answers/${answer.id}`, { label });
-    return this.act("POST", "/api/v1/answers", { id: newId(), item: row.item.id, label });
+    const id = answer?.id ?? newId();
+    const done = answer
+      ? await this.act("PUT", `/api/v1/answers/${id}`, { label })
+      : await this.act("POST", "/api/v1/answers", { id, item: row.item.id, label });
+    if (!done) return;
+    const given = { id, annotator: this.state.you.name, ...answer, label, corrected: Boolean(answer) };
+    this.redraw({ ...row, label, state: "labelled", answers: [given, ...row.answers.filter((one) => one !== answer)] });
+    this.loadSlips();
+  }
+
+  async note(row, text) {
+    if (await this.act("POST", "/api/v1/notes", { item: row.item.id, text })) {
+      this.redraw({ ...row, notes: [...row.notes, { text, annotator: this.state.you.name }] });
+    }
+  }
+
+  // Only the row that changed is drawn again: somebody may be typing in another.
+  redraw(row) {
+    const before = this.list.querySelector(`[data-item="${CSS.escape(row.item.id)}"]`);
+    if (!before) return;
+    const after = this.row(row);
+    const chose = before.contains(document.activeElement);
+    before.replaceWith(after);
+    if (chose) after.querySelector("select, input")?.focus();
   }
 
   async act(method, path, body) {
     try {
       await call(method, path, body);
       notice("Saved.");
+      return true;
     } catch (error) {
       notice(`${error.message} ${error.remedy ?? ""}`);
+      this.load(1);
+      return false;
     }
-    this.opened();
   }
 }

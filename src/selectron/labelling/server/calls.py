@@ -66,9 +66,10 @@ class Calls:
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         """Listen to the service while the server runs."""
-        self.service.listen(self.stream.changed)
+        end = self.service.listen(self.stream.changed)
         yield
         self.stream.stop()
+        end()
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
@@ -253,7 +254,8 @@ class Calls:
     async def metrics(self, request: Request) -> Response:
         """Return counts for Prometheus, to callers on this machine only."""
         forwarded = {"x-forwarded-for", "forwarded"} & set(request.headers)
-        if request.state.address not in LOOPBACK or forwarded:
+        here = {request.state.address, request.url.hostname} <= set(LOOPBACK)
+        if forwarded or not here:
             raise Turned(403, "Metrics are read on this machine.", "Ask from the loopback.")
         status = await self.read(Desk.status)
         names = ("labels", "items", "budget")

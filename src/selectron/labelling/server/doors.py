@@ -110,7 +110,7 @@ class Doors:
         return self.accounts
 
     def _give_cookie(self, reply: Response, secret: str) -> None:
-        secure = all(origin.startswith("https:") for origin in self.gate.origins)
+        secure = any(origin.startswith("https:") for origin in self.gate.origins)
         reply.set_cookie(
             self.gate.cookie,
             secret,
