@@ -38,8 +38,10 @@ export class ReviewView {
   async load(page) {
     const query = new URLSearchParams({ state: this.filter.value, q: this.search.value, page: String(page) });
     if (this.order.value) query.set("doubt", this.order.value);
+    const turn = (this.turn = (this.turn ?? 0) + 1);
     try {
       const reply = await call("GET", `/api/v1/items?${query}`);
+      if (turn !== this.turn) return; // a later search was quicker
       const rows = reply.items.map((row) => this.row(row));
       this.page = page;
       if (page === 1) this.list.replaceChildren(...rows);
