@@ -172,6 +172,7 @@ def test_mouse_guess_help_and_correction(chromium, room):
         visit.press(" ")  # after a mouse, space is "don't know"
         page.get_by_role("tab", name="Review").click()
         page.get_by_label("Search items").fill(item)
+        expect(page.get_by_role("heading", name="1 item", exact=True)).to_be_visible()
         card = page.locator(f'.rowcard[data-item="{item}"]').last
         expect(card).to_be_visible()
         card.get_by_label(f"Label of {item}").select_option("Technical")
