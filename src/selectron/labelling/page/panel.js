@@ -2,6 +2,8 @@
 import { count, goalWords, h, percent, sized, swatch } from "/page/dom.js";
 import { curveView } from "/page/curve.js";
 
+const FEWEST_AUDITS = 5; // with fewer, the curve would jump from 0 to 100 %
+
 export function drawPanel(side, state) {
   const { status } = state;
   if (status.labels === undefined) return;
@@ -16,12 +18,13 @@ export function goalLimit(status) {
 function errorBox(status) {
   const { estimate } = status;
   const goal = goalLimit(status);
+  const points = (status.curve ?? []).filter((point) => point.audits >= FEWEST_AUDITS);
   const known = estimate && estimate.audits > 0;
   const figure = known
     ? h("div", { class: "figure" }, h("strong", {}, percent(estimate.error)), h("span", {}, `${percent(estimate.low)} to ${percent(estimate.high)}`))
     : h("div", { class: "figure" }, h("span", {}, "Not measured yet"));
   return h("div", { class: "box" }, h("h2", {}, "Error, 95\u00a0% sure at all times"), figure,
-    status.curve?.length ? curveView(status.curve, goal, status.labels) : null, h("p", status.reached ? { class: "reached" } : {}, errorWords(status, known)));
+    points.length ? curveView(points, goal, status.labels) : null, h("p", status.reached ? { class: "reached" } : {}, errorWords(status, known)));
 }
 
 function errorWords(status, known) {
