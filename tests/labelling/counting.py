@@ -1,5 +1,6 @@
 """A small learner for tests: naive Bayes over words, with counts that are whole numbers."""
 
+import json
 from collections import Counter
 from hashlib import sha256
 
@@ -75,6 +76,15 @@ class CountingLearner:
 
     def file(self):
         return self.digest().encode()
+
+    def pack(self):
+        return json.dumps([self.counts, self.taught]).encode()
+
+    def unpack(self, data, items):
+        counts, taught = json.loads(data)
+        self.add_rows(items)
+        self.counts = {name: Counter(count) for name, count in counts.items()}
+        self.taught = [tuple(lesson) for lesson in taught]
 
 
 def share_of_wrong(audited, level):

@@ -114,6 +114,13 @@ class WordLearner:
     def file(self):
         return b"the learner"
 
+    def pack(self):
+        return json.dumps([self.classes, self.taught]).encode()
+
+    def unpack(self, data, items):
+        self.add_rows(items)
+        self.classes, self.taught = json.loads(data)
+
 
 def estimate(records, unlabelled, level):
     n = len(records)

@@ -4,18 +4,20 @@ A decision looks at the books and changes nothing. The caller stores the events 
 the log is the truth, and a desk that applies the same events is the same desk.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from selectron import __version__
 from selectron.labelling import asking, checks, reading
 from selectron.labelling.audits import estimate
 from selectron.labelling.books import LABELLED, Answer, Books, Question, coin
 from selectron.labelling.checks import Label, Refused
 from selectron.labelling.events import Event
-from selectron.labelling.lessons import ItemLearner, Lessons, Pick
+from selectron.labelling.lessons import ItemLearner, Lessons, Pick, joined, parted
 from selectron.labelling.quality import Estimate, Quality
 
 __all__ = ["Decision", "Desk", "Event", "ItemLearner", "Pick", "Refused"]
@@ -23,6 +25,7 @@ __all__ = ["Decision", "Desk", "Event", "ItemLearner", "Pick", "Refused"]
 ITEMS_AN_EVENT = 1000
 MOST_QUESTIONS = 100  # in one call of `next`
 MOST_WAITING = 1000  # a stream asks no more while so many questions wait
+logger = logging.getLogger(__name__)
 
 
 class Decision(NamedTuple):
@@ -80,6 +83,26 @@ class Desk:
     def learn(self) -> ItemLearner:
         """Let the learner catch up with the books; return it."""
         return self._lessons.follow(self.books)
+
+    def pack(self) -> tuple[bytes, str]:
+        """Let the learner catch up; return it as bytes, and their SHA-256."""
+        data = joined({"version": __version__}, self._lessons.pack(self.books))
+        return data, sha256(data).hexdigest()
+
+    def unpack(self, data: bytes, digest: str) -> None:
+        """Take the learner from bytes of `pack`, when the books are where they were then.
+
+        Bytes that are damaged, or of another version, are left: the learner learns anew.
+        """
+        try:
+            if sha256(data).hexdigest() != digest:
+                raise ValueError("its snapshot is damaged")
+            says, (lessons,) = parted(data)
+            if says["version"] != __version__:
+                raise ValueError(f"its snapshot is of version {says['version']}")
+            self._lessons.unpack(lessons, self.books)
+        except ValueError as error:
+            logger.warning("the learner learns anew: %s", error)
 
     # what the owner of the desk decides
 

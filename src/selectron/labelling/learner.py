@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from selectron.arrays import Flags, Matrix, Table
-from selectron.classifier.estimator import SelectiveClassifier
+from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.features import Features
-from selectron.labelling.lessons import Pick
+from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
 NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
@@ -49,6 +49,7 @@ class PoolLearner:
         self._seed, self._images = int(settings.get("seed") or 0), images
         self._several = bool(settings.get("multilabel"))
         self._items: list[dict[str, Any]] = []
+        self._first = 0  # items that came first, and decided how all others are read
         self._features: Features | None = None
         self._rows: Table = None
         self._classes: list[str] = []
@@ -64,7 +65,7 @@ class PoolLearner:
         if not items:
             return
         if self._features is None:
-            self._features = Features(items, self._images)
+            self._features, self._first = Features(items, self._images), len(items)
         rows = self._features.rows(items)
         self._items.extend(items)
         self._rows = rows if self._rows is None else _below(self._rows, rows)
@@ -167,6 +168,29 @@ class PoolLearner:
         parts = [known.encode(), *(_bytes_of(learner) for learner in self._learners)]
         return sha256(b"".join(parts)).hexdigest()
 
+    def pack(self) -> bytes:
+        """Return all that is known except the items, whose rows are made anew."""
+        says = {
+            "items": len(self._items),
+            "first": self._first,
+            "classes": self._classes,
+            "lessons": self._lessons,
+            "studied": self._studied,
+        }
+        return joined(says, *(_bytes_of(learner) for learner in self._learners))
+
+    def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
+        """Take what was packed into a new learner, with the items that were there then."""
+        says, files = parted(data)
+        if says["items"] != len(items):
+            raise ValueError(f"the learner was packed with {says['items']} items")
+        self.add_rows(items[: says["first"]])  # they decide how all others are read
+        self.add_rows(items[says["first"] :])
+        self._classes = says["classes"]
+        self._lessons = [(row, label) for row, label in says["lessons"]]
+        self._studied = says["studied"]
+        self._learners = [_learner_of(file) for file in files]
+
     def file(self) -> bytes:
         """Return the learner as a `.selectron` file."""
         if not self._learners or self._several:
@@ -193,3 +217,12 @@ def _bytes_of(learner: SelectiveClassifier) -> bytes:
         path = Path(folder) / "model.selectron"
         learner.save(path)
         return path.read_bytes()
+
+
+def _learner_of(file: bytes) -> SelectiveClassifier:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.selectron"
+        path.write_bytes(file)
+        learner = load_as([SelectiveClassifier], path)
+        assert isinstance(learner, SelectiveClassifier)
+        return learner

@@ -1,6 +1,8 @@
 """The learner of a desk, and how it follows the books."""
 
+import json
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -8,6 +10,7 @@ from numpy.typing import NDArray
 
 from selectron.labelling.books import Books
 from selectron.labelling.checks import Label
+from selectron.labelling.events import canonical
 
 
 class Pick(NamedTuple):
@@ -46,6 +49,12 @@ class ItemLearner(Protocol):
     def file(self) -> bytes:
         """Return the learner as a `.selectron` file."""
 
+    def pack(self) -> bytes:
+        """Return all that is known except the items."""
+
+    def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
+        """Take what was packed into a new learner, with the items that were there then."""
+
 
 class Saved(NamedTuple):
     steps: int  # how many steps of the books the snapshot has
@@ -72,22 +81,49 @@ class Lessons:
     def follow(self, books: Books) -> ItemLearner:
         """Catch up with the books."""
         changed, books.relearn_from = books.relearn_from, None
-        if self.learner is None or changed == -1:
-            self.learner = self._make(dict(books.settings))
+        learner = self.learner
+        if learner is not None and changed is not None and changed < self._done:
+            learner = self._gone_back(learner, changed)
+        if learner is None:
+            learner = self.learner = self._make(dict(books.settings))
             self._saved, self._done, self._lessons, self.judged = [], 0, 0, None
-        elif changed is not None and changed < self._done:
-            self._go_back(self.learner, changed)
         kept = _places(len(books.lessons) - 1)
         self._saved = [saved for saved in self._saved if saved.lessons in kept]
         while self._done < len(books.steps):
-            self._take(self.learner, books, kept)
-        return self.learner
+            self._take(learner, books, kept)
+        return learner
 
-    def _go_back(self, learner: ItemLearner, step: int) -> None:
-        while self._saved[-1].steps > step:
+    def _gone_back(self, learner: ItemLearner, step: int) -> ItemLearner | None:
+        """Return the learner as it was before a step; None where no snapshot goes back so far."""
+        while self._saved and self._saved[-1].steps > step:
             self._saved.pop()
+        if not self._saved:
+            return None
         self._done, self._lessons, snapshot, self.judged = self._saved[-1]
         learner.restore(snapshot)
+        return learner
+
+    def pack(self, books: Books) -> bytes:
+        """Let the learner catch up with the books; return it as bytes.
+
+        The snapshots are left out: to un-teach what came before, all is learnt anew.
+        """
+        packed = self.follow(books).pack()
+        judged = np.zeros((0, 0)) if self.judged is None else self.judged
+        says = {"steps": self._done, "lessons": self._lessons, "judged": list(judged.shape)}
+        return joined(says, judged.tobytes(), packed)
+
+    def unpack(self, data: bytes, books: Books) -> None:
+        """Go on from what was packed, when the books were where they are now."""
+        says, (judged, packed) = parted(data)
+        if [says["steps"], says["lessons"]] != [len(books.steps), len(books.lessons)]:
+            raise ValueError("the learner was packed at another place of the log")
+        learner = self._make(dict(books.settings))
+        learner.unpack(packed, books.items)
+        self.learner, self._saved, books.relearn_from = learner, [], None
+        self._done, self._lessons = says["steps"], says["lessons"]
+        found = np.frombuffer(judged).reshape(says["judged"])
+        self.judged = found if found.size else None
 
     def _take(self, learner: ItemLearner, books: Books, kept: set[int]) -> None:
         _, what, value = books.steps[self._done]
@@ -106,6 +142,20 @@ class Lessons:
         else:
             self.judged = learner.chances().copy() if what == "freeze" else None
         self._done += 1
+
+
+def joined(says: dict[str, Any], *parts: bytes) -> bytes:
+    """Return parts as one, after a line that describes them."""
+    sizes = [len(part) for part in parts]
+    return b"".join([canonical({"sizes": sizes, **says}).encode(), b"\n", *parts])
+
+
+def parted(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the description and the parts of what was joined."""
+    line, _, rest = data.partition(b"\n")
+    says = json.loads(line)
+    ends = accumulate(says["sizes"], initial=0)
+    return says, [rest[start:end] for start, end in pairwise(ends)]
 
 
 def _places(last: int) -> set[int]:

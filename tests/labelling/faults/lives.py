@@ -54,6 +54,14 @@ class HashingLearner:
     def digest(self):
         return self.state
 
+    def pack(self):
+        return f"{self.state} {self.rows}".encode()
+
+    def unpack(self, data, items):
+        state, rows = data.decode().split()
+        assert int(rows) == len(items)
+        self.state, self.rows = state, int(rows)
+
 
 def no_estimate(records, unlabelled, level):
     return {"error": 0.5, "low": 0.0, "high": 1.0, "audits": len(records)}
