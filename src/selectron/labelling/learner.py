@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from selectron.arrays import Flags, Matrix, Table
+from selectron.arrays import Flags, Indices, Matrix, Table
 from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.features import Features
 from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
+LOOKED_AT = 20_000  # items among which the next one is chosen: that takes 20 ms
 NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
 
 
@@ -51,7 +52,7 @@ class PoolLearner:
         self._items: list[dict[str, Any]] = []
         self._first = 0  # items that came first, and decided how all others are read
         self._features: Features | None = None
-        self._rows: Table = None
+        self._pieces: list[Table] = []  # rows of items, as they came
         self._classes: list[str] = []
         self._lessons: list[tuple[int, Label]] = []
         self._studied = 0  # items that there were when the learners began
@@ -68,7 +69,7 @@ class PoolLearner:
             self._features, self._first = Features(items, self._images), len(items)
         rows = self._features.rows(items)
         self._items.extend(items)
-        self._rows = rows if self._rows is None else _below(self._rows, rows)
+        self._pieces.append(rows)
         self._chances = None
         if self._lessons and len(self._items) >= 2 * self._studied:
             self._begin()
@@ -103,6 +104,13 @@ class PoolLearner:
             learner.tell(choice.tickets, [answer])
         self._chances = None
 
+    @property
+    def _rows(self) -> Table:
+        """All rows. The learner presents them once, as long as this is the same table."""
+        if len(self._pieces) > 1:
+            self._pieces = [_stacked(self._pieces)]
+        return self._pieces[0]
+
     # --- what the desk asks
 
     def choose(self, n: int, free: Flags) -> list[Pick]:
@@ -112,14 +120,20 @@ class PoolLearner:
         learner = SelectiveClassifier(random_state=self._seed)
         if self._learners:  # of several labels, each has its turn
             learner = self._learners[len(self._lessons) % len(self._learners)]
-        choice = learner.choose(self._rows, n, among=free, ask=False)
+        choice = learner.choose(self._rows, n, among=self._some(free), ask=False)
         if choice.reasons[0] == "first":
             return [Pick(row, None, "first", None) for row in choice.rows.tolist()]
-        chances = self.chances()
+        found = self._of_rows(self._rows[choice.rows], len(choice.rows))
         return [
-            Pick(row, _margin(chances[row]), "doubt", self._classes[int(chances[row].argmax())])
-            for row in choice.rows.tolist()
+            Pick(row, _margin(chances), "doubt", self._classes[int(chances.argmax())])
+            for row, chances in zip(choice.rows.tolist(), found, strict=True)
         ]
+
+    def _some(self, free: Flags) -> Indices:
+        """Return rows that are free; of very many every k-th, others after the next lesson."""
+        rows = np.flatnonzero(free)
+        step = -(-len(rows) // LOOKED_AT)
+        return rows[len(self._lessons) % step :: step]
 
     def chances(self) -> Matrix:
         """Return the probability of each class (column) for each item (row)."""
@@ -157,7 +171,7 @@ class PoolLearner:
         """Forget the items, classes and lessons that came later."""
         if snapshot.n_items < len(self._items):
             self._items = self._items[: snapshot.n_items]
-            self._rows = self._rows[: snapshot.n_items] if self._items else None
+            self._pieces = [self._rows[: snapshot.n_items]] if self._items else []
         self._classes, self._lessons = snapshot.classes.copy(), snapshot.lessons.copy()
         self._studied, self._chances = snapshot.studied, None
         self._learners = [learner.restore(copied) for learner, copied in snapshot.learners]
@@ -204,11 +218,11 @@ def _margin(chances: Matrix) -> float:
     return float(ordered[-1] - ordered[-2]) if len(ordered) > 1 else 1.0
 
 
-def _below(rows: Table, more: Table) -> Table:
-    """Return both tables as one."""
-    if isinstance(rows, np.ndarray):
-        return np.vstack([rows, more])
-    whole: Table = sparse.vstack([rows, more]).tocsr()
+def _stacked(pieces: list[Table]) -> Table:
+    """Return tables as one."""
+    if isinstance(pieces[0], np.ndarray):
+        return np.vstack(pieces)
+    whole: Table = sparse.vstack(pieces).tocsr()
     return whole
 
 

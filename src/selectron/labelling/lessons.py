@@ -12,6 +12,8 @@ from selectron.labelling.books import Books
 from selectron.labelling.checks import Label
 from selectron.labelling.events import canonical
 
+LEAST_POWER = 3  # of the two in the distance of two snapshots
+
 
 class Pick(NamedTuple):
     """An item that the learner wants to ask about."""
@@ -66,8 +68,9 @@ class Saved(NamedTuple):
 class Lessons:
     """A learner that trails the books, with snapshots from which an answer can be un-taught.
 
-    Snapshots lie at doubling distance: to go back d lessons, fewer than 4 d are learnt again, and
-    n lessons keep at most 2 log2(n) + 2 snapshots.
+    Snapshots lie at doubling distance, from 8 lessons on: to go back d lessons, fewer than 4 d + 16
+    are learnt again, and n lessons keep at most 2 log2(n) snapshots. A snapshot costs as much as
+    some ten lessons, so none is taken before every lesson.
     """
 
     def __init__(self, make: Callable[[dict[str, Any]], ItemLearner]) -> None:
@@ -161,11 +164,11 @@ def parted(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 def _places(last: int) -> set[int]:
     """Return before which lessons a snapshot is kept, where `last` is the last lesson.
 
-    For every power of two these are its two last multiples. A later set needs no place that an
-    earlier one had given up.
+    For every power of two from 8 on these are its two last multiples. A later set needs no place
+    that an earlier one had given up.
     """
     places = {0}
-    for power in range(max(0, last).bit_length()):
+    for power in range(LEAST_POWER, max(0, last).bit_length()):
         multiple = last >> power << power
         places |= {multiple, multiple - (1 << power)}
     return places

@@ -13,6 +13,7 @@ import numpy as np
 from selectron.labelling import service as service_module
 from selectron.labelling.desk import Decision, Desk, Pick
 from selectron.labelling.events import Event
+from selectron.labelling.learner import PoolLearner
 from selectron.labelling.service import Service, Stopped
 from selectron.labelling.store import StoreError, open_store, postgres, sqlite
 from tests.labelling.tally import Tally
@@ -68,6 +69,8 @@ def no_estimate(records, unlabelled, level):
 
 
 def new_desk(name):
+    if name == "pool":
+        return Desk(PoolLearner)
     return Tally() if name == "tally" else Desk(HashingLearner, no_estimate)
 
 
@@ -121,12 +124,18 @@ class Client:
 class HastyService(Service):
     """Answers before the commit: what must not be."""
 
+    haste = 0.002  # seconds between the answer and the commit
+
     def _commit(self, calls):
         events = []
         with self._busy:
             for call in calls:
-                call.future.set_result(self._decide(call.command, events))
-            sleep(0.002)
+                reply = self._decide(call.command, events)
+                if isinstance(reply, Exception):
+                    call.future.set_exception(reply)
+                else:
+                    call.future.set_result(reply)
+            sleep(self.haste)
             self._store.append(events)
 
 

@@ -1,7 +1,8 @@
 """A process that forks lives: importing takes a second, and there are hundreds of lives to end.
 
 Each line of input starts a life (`[name, arguments]`) or waits for the end of one (its pid); each
-line of output is a pid or an exit status. A life is a function of `lives`, in a process of its own.
+line of output is a pid or an exit status. A life is a function of a module, in a process of its
+own. What the function `prepare` of the module does, all its lives find done.
 """
 
 import ctypes
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -24,10 +26,10 @@ DIE_WITH_PARENT = 1  # Linux: PR_SET_PDEATHSIG
 class Nursery:
     """The side of the test."""
 
-    def __init__(self, *command, **variables):
+    def __init__(self, *command, module="lives", **variables):
         path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
         self._process = subprocess.Popen(
-            [*command, sys.executable, "-m", "tests.labelling.faults.nursery"],
+            [*command, sys.executable, "-m", "tests.labelling.faults.nursery", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -75,9 +77,9 @@ def compiled(source, folder):
 
 
 def main():
-    from tests.labelling.faults import lives  # noqa: PLC0415 - the other side has no need of it
-
+    lives = import_module(f"tests.labelling.faults.{sys.argv[1]}")
     logging.disable()  # the faults are on purpose
+    getattr(lives, "prepare", lambda: None)()
     for line in sys.stdin:
         what = json.loads(line)
         if isinstance(what, int):
