@@ -18,7 +18,7 @@ from selectron.features import Features
 from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
-LOOKED_AT = 20_000  # items among which the next one is chosen: that takes 20 ms
+LOOKED_AT = 10_000  # items among which the next one is chosen: that takes 10 ms
 NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
 
 
@@ -29,6 +29,13 @@ class Snapshot(NamedTuple):
     classes: list[str]
     lessons: list[tuple[int, Label]]
     studied: int
+    learners: list[tuple[SelectiveClassifier, Any]]
+
+
+class Begun(NamedTuple):
+    """Learners that have studied the items, before their first lesson."""
+
+    n_items: int
     learners: list[tuple[SelectiveClassifier, Any]]
 
 
@@ -57,6 +64,7 @@ class PoolLearner:
         self._lessons: list[tuple[int, Label]] = []
         self._studied = 0  # items that there were when the learners began
         self._learners: list[SelectiveClassifier] = []  # one; of several labels an item, one each
+        self._begun: Begun | None = None
         self._chances: Matrix | None = None
 
     # --- what the log tells
@@ -91,11 +99,24 @@ class PoolLearner:
 
     def _begin(self) -> None:
         """Begin with the items of now, and teach all lessons so far."""
-        n = len(self._classes) if self._several else 1
-        self._learners = [SelectiveClassifier(random_state=self._seed) for _ in range(n)]
+        self._learners = self._new_learners(len(self._classes) if self._several else 1)
         self._studied = len(self._items)
         for row, label in self._lessons:
             self._teach(row, label)
+
+    def _new_learners(self, n: int) -> list[SelectiveClassifier]:
+        """Return n learners that have studied all items and were taught nothing.
+
+        To study 100,000 texts takes seconds, so the learners are kept as they were then.
+        """
+        known = self._begun
+        if known is None or known.n_items != len(self._items) or len(known.learners) < n:
+            learners = [SelectiveClassifier(random_state=self._seed) for _ in range(n)]
+            for learner in learners:
+                learner.choose(self._rows, ask=False)
+            saved = [(learner, learner.snapshot()) for learner in learners]
+            known = self._begun = Begun(len(self._items), saved)
+        return [learner.restore(copied) for learner, copied in known.learners[:n]]
 
     def _teach(self, row: int, label: Label) -> None:
         told = [label] if not self._several else [YES if c in label else NO for c in self._classes]
@@ -117,9 +138,8 @@ class PoolLearner:
         """Return up to n different rows among those that are free, the worthiest first."""
         if not free.any():
             return []
-        learner = SelectiveClassifier(random_state=self._seed)
-        if self._learners:  # of several labels, each has its turn
-            learner = self._learners[len(self._lessons) % len(self._learners)]
+        learners = self._learners or self._new_learners(1)
+        learner = learners[len(self._lessons) % len(learners)]  # of several labels, each in turn
         choice = learner.choose(self._rows, n, among=self._some(free), ask=False)
         if choice.reasons[0] == "first":
             return [Pick(row, None, "first", None) for row in choice.rows.tolist()]
