@@ -14,7 +14,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from matplotlib.figure import Figure  # noqa: E402
 
-from benchmarks import experts, kernels, passes, peers, second_order  # noqa: E402
+from benchmarks import experts, kernels, labelling, passes, peers, second_order  # noqa: E402
 
 GROUPS = {
     "passes": passes.rows,
@@ -25,6 +25,7 @@ GROUPS = {
     "vw": peers.vowpal_wabbit,
     "river": peers.river,
     "start-up": peers.start_up,
+    "labelling": labelling.rows,
 }
 
 
@@ -37,9 +38,10 @@ def main() -> int:
     machine = f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     print(f"{machine}; median of paired rounds, one thread\n")
     for row in found:
-        sign, mark = (">=", "x faster") if row.faster else ("<=", "")
+        sign, mark = (">=", row.unit or "x faster") if row.faster else ("<=", row.unit)
         verdict = "ok" if row.passed else "MISSED"
-        print(f"{row.name:58s} {row.ratio:9.2f}{mark:9s} gate {sign} {row.gate:g}  {verdict}")
+        load = "" if row.load is None else f"  (load {row.load})"
+        print(f"{row.name:58s} {row.ratio:9.2f}{mark:9s} gate {sign} {row.gate:g}  {verdict}{load}")
     out = Path("out")
     out.mkdir(exist_ok=True)
     report = {"machine": machine, "rows": [row.as_json() for row in found]}

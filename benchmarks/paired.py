@@ -21,6 +21,8 @@ class Row:
     ratio: float
     gate: float
     faster: bool = False  # True: the ratio says how many times faster we are
+    unit: str = ""  # of a figure that is no ratio
+    load: float | None = None  # of the machine when such a figure was measured
 
     @property
     def passed(self) -> bool:

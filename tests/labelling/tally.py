@@ -30,6 +30,10 @@ class Tally:
             self.learnt = sha256(lesson.encode()).hexdigest()
             self.taught += 1
 
+    def learn_some(self):
+        self.learn()
+        return True
+
     def answer(self, id, label, at=0.0):
         if id in self.answers:
             return Decision([], {"seq": self.answers[id][0], "durable": True})

@@ -25,6 +25,7 @@ __all__ = ["Decision", "Desk", "Event", "ItemLearner", "Pick", "Refused"]
 ITEMS_AN_EVENT = 1000
 MOST_QUESTIONS = 100  # in one call of `next`
 MOST_WAITING = 1000  # a stream asks no more while so many questions wait
+SOME_LESSONS = 4  # which take 10 ms with 100,000 texts, while answers wait
 logger = logging.getLogger(__name__)
 
 
@@ -83,6 +84,11 @@ class Desk:
     def learn(self) -> ItemLearner:
         """Let the learner catch up with the books; return it."""
         return self._lessons.follow(self.books)
+
+    def learn_some(self) -> bool:
+        """Let the learner take a few lessons; tell whether it has caught up."""
+        self._lessons.follow(self.books, SOME_LESSONS)
+        return self._lessons.has_caught_up(self.books)
 
     def pack(self) -> tuple[bytes, str]:
         """Let the learner catch up; return it as bytes, and their SHA-256."""
@@ -238,9 +244,10 @@ class Desk:
         events: list[Event] = []
         classes_named = len(self.books.classes) > 1
         if classes_named and self.books.items and not self.quality.stops():
-            learner = self.learn()
-            judged = self._lessons.judged
             change = self.quality.phase_change()
+            # Answers may come faster than lessons; then a learner that trails them chooses.
+            learner = self._lessons.follow(self.books, None if change else SOME_LESSONS)
+            judged = self._lessons.judged
             if change:
                 frozen = len(self.books.labels) if change == "freeze" else None
                 events.append(Event("frozen", {"answers": frozen}, at))

@@ -81,8 +81,11 @@ class Lessons:
         self.learner: ItemLearner | None = None
         self.judged: NDArray[np.float64] | None = None  # chances of the frozen model
 
-    def follow(self, books: Books) -> ItemLearner:
-        """Catch up with the books."""
+    def follow(self, books: Books, most: int | None = None) -> ItemLearner:
+        """Catch up with the books; with `most`, leave lessons over that so many do not reach.
+
+        Items and classes are never left over, nor what is frozen.
+        """
         changed, books.relearn_from = books.relearn_from, None
         learner = self.learner
         if learner is not None and changed is not None and changed < self._done:
@@ -92,9 +95,16 @@ class Lessons:
             self._saved, self._done, self._lessons, self.judged = [], 0, 0, None
         kept = _places(len(books.lessons) - 1)
         self._saved = [saved for saved in self._saved if saved.lessons in kept]
-        while self._done < len(books.steps):
+        end = len(books.steps)
+        if most is not None:
+            while end > self._done + most and books.steps[end - 1][1] == "teach":
+                end -= 1
+        while self._done < end:
             self._take(learner, books, kept)
         return learner
+
+    def has_caught_up(self, books: Books) -> bool:
+        return books.relearn_from is None and self._done == len(books.steps)
 
     def _gone_back(self, learner: ItemLearner, step: int) -> ItemLearner | None:
         """Return the learner as it was before a step; None where no snapshot goes back so far."""

@@ -243,9 +243,16 @@ class Service:
                     self._queue(command, inf).result()
 
     def _teach(self, desk: Desk) -> tuple[int, bytes, str] | None:
-        """Let the learner catch up; return a snapshot of it when one is due."""
-        desk.learn()
-        if not isinstance(desk, Packs) or self._last < self._packed + PACK_EVERY:
+        """Let the learner take a few lessons; return a snapshot of it when one is due.
+
+        Answers wait meanwhile, so that a learner that is far behind comes back for the rest.
+        """
+        caught_up = desk.learn_some()
+        if not caught_up:
+            with self._state:
+                self._news = True
+        due = self._last >= self._packed + PACK_EVERY
+        if not (caught_up and due and isinstance(desk, Packs)):
             return None
         self._packed = self._last
         return self._last, *desk.pack()

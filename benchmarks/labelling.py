@@ -1,0 +1,276 @@
+"""The labelling desk: answers a second, the wait for the next item, starts, restarts and undo.
+
+These are seconds and bytes of this machine, not ratios, so the load beside them says how far they
+can be believed. `python -m benchmarks.labelling FOLDER N` serves N texts, for the figures of a
+whole server.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from time import perf_counter, time
+
+import numpy as np
+
+from benchmarks.paired import Row
+from selectron.labelling.desk import Desk
+from selectron.labelling.learner import PoolLearner
+from selectron.labelling.server.run import Server
+from selectron.labelling.service import PACK_EVERY, Service
+from selectron.labelling.store import open_store
+
+CLASSES = ["a", "b", "c", "d"]
+CONNECTIONS, SECONDS = 64, 10.0
+KEYS = 500
+ARGUMENTS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking"
+WATCH = """
+window.waits = [];
+let pressed = 0;
+addEventListener("keydown", (event) => { pressed = event.timeStamp; }, true);
+new MutationObserver(() => requestAnimationFrame(() => {
+  if (pressed) window.waits.push(performance.now() - pressed);
+  pressed = 0;
+})).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-question"] });
+"""
+
+
+def texts(n):
+    """Return n short texts of four topics, always the same, and the topic of each."""
+    draw = np.random.default_rng(0)
+    share = 1.0 / np.arange(1, 20_001) ** 1.05
+    common = draw.choice(20_000, (n, 12), p=share / share.sum())
+    topics, own = draw.integers(0, 4, n), draw.integers(0, 300, (n, 4))
+    items = [
+        {
+            "id": f"i{k}",
+            "text": " ".join([f"w{j}" for j in common[k]] + [f"t{topics[k]}x{j}" for j in own[k]]),
+        }
+        for k in range(n)
+    ]
+    return items, [CLASSES[topic] for topic in topics]
+
+
+def row(name, figure, gate, unit, *, faster=False):
+    return Row(name, figure, gate, faster, unit, round(os.getloadavg()[0], 1))
+
+
+def rows():
+    warm()
+    return [*desks(), *restart(), *server(), *keys()]
+
+
+# --- a desk by itself
+
+
+class Log:
+    """A desk, and the events that it decided on."""
+
+    def __init__(self, n):
+        self.items, self.truth = texts(n)
+        self.desk, self.events = Desk(PoolLearner), []
+
+    def take(self, decision):
+        for event in decision.events:
+            self.events.append(event)
+            self.desk.apply(event, len(self.events))
+        return decision.reply
+
+    def answer(self):
+        """Answer a question; return how long the lesson and the next choice take."""
+        question = self.take(self.desk.next("ann", 1, 0.0, 0.0))["questions"][0]
+        label = self.truth[int(question["item"]["id"][1:])]
+        id_ = f"a{len(self.desk.books.ids)}"
+        self.take(self.desk.answer(id_, question["question"], label, "ann", 0.0, 0.0))
+        return timed(self.desk.learn), timed(lambda: self.take(self.desk.choose(0.0)))
+
+
+def timed(run):
+    start = perf_counter()
+    run()
+    return perf_counter() - start
+
+
+def resident(pid="self"):
+    """Return the memory of a process, in megabytes."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def desks():
+    found = []
+    for n in (20_000, 100_000):
+        log, size = Log(n), f"{n:,} texts"
+
+        def start(log=log):
+            log.take(log.desk.add_items(log.items, 0.0))
+            log.take(log.desk.add_classes(CLASSES, 0.0))
+            log.take(log.desk.choose(0.0))
+
+        found.append(row(f"L1 {size}: start to first question", timed(start), 10.0, "s"))
+        taken = np.array([log.answer() for _ in range(1000 if n == 20_000 else 200)]) * 1e3
+        found += [
+            row(f"L2 {size}: lesson, median", float(np.median(taken[:, 0])), 50.0, "ms"),
+            row(f"L2 {size}: next choice, median", float(np.median(taken[:, 1])), 50.0, "ms"),
+            row(f"L2 {size}: next choice, p95", quantiles(taken[:, 1], n=20)[-1], 50.0, "ms"),
+            row(f"L2 {size}: memory", resident(), 1500.0, "MB"),
+        ]
+        if n == 20_000:
+            found += undos(log)
+    return found
+
+
+def undos(log):
+    found, last = [], len(log.desk.books.ids) - 1
+    for name, number, gate in (("last", last, 100.0), ("500th", 499, 5e3), ("1st", 0, 5e3)):
+        log.take(log.desk.undo(f"a{number}", "ann", 0.0))
+        taken = timed(log.desk.learn) * 1e3
+        found.append(row(f"L3 undo of the {name} of 1,000 answers", taken, gate, "ms"))
+    return found
+
+
+def restart():
+    """Answer 10,000 of 20,000 texts in review, stop without a farewell, and start again."""
+    items, truth = texts(20_000)
+    with TemporaryDirectory() as folder:
+        address = str(Path(folder) / "labels.db")
+        service = Service(open_store(address), Desk(PoolLearner))
+        service.submit(lambda desk: desk.add_classes(CLASSES, 0.0)).result()
+        service.submit(lambda desk: desk.add_items(items, 0.0)).result()
+        for k in range(10_000):
+            answer = (f"a{k}", None, truth[k], "ann", 0.0, time(), False, f"i{k}")
+            service.submit(lambda desk, answer=answer: desk.answer(*answer)).result()
+        digest = service.read(lambda desk: desk.learn().digest())
+        service.close()
+        start = perf_counter()
+        service = Service(open_store(address), Desk(PoolLearner))
+        taken = perf_counter() - start
+        assert service.read(lambda desk: desk.learn().digest()) == digest
+        service.close()
+    return [row(f"L4 restart, 10,000 answers, last {PACK_EVERY:,} events anew", taken, 2.0, "s")]
+
+
+# --- a whole server
+
+
+@contextmanager
+def house(n):
+    """Start a server of n texts in a process of its own; yield it, its address and the port."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.labelling", folder, str(n)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            address = process.stdout.readline().strip()
+            yield process.pid, address, int(address.split(":")[2].split("/")[0])
+        finally:
+            process.terminate()
+            process.wait(30)
+            process.stdout.close()
+
+
+def warm():
+    """Compile all that a desk needs, or read it from the cache."""
+    log = Log(60)
+    log.take(log.desk.add_items(log.items, 0.0))
+    log.take(log.desk.add_classes(CLASSES, 0.0))
+    for _ in range(20):
+        log.answer()
+    log.desk.report()
+
+
+def serve(folder, n):
+    warm()
+    items, _ = texts(n)
+    service = Service(open_store(str(Path(folder) / "labels.db")), Desk(PoolLearner))
+    service.submit(lambda desk: desk.add_classes(CLASSES, time())).result()
+    service.submit(lambda desk: desk.add_items(items, time())).result()
+    service.read(lambda desk: desk.choose(0.0))  # it has studied the items before anybody comes
+    tokens = {f"the-token-of-annotator-{k}": f"p{k}" for k in range(CONNECTIONS)}
+    Server(service, tokens=tokens).run(ready=lambda address: print(address, flush=True))
+    service.close()
+
+
+def server():
+    """Let every connection label its own part of the items, one after the other."""
+    n = 40_000
+    _, truth = texts(n)
+    with house(n) as (pid, _, port):
+        waits, memory = asyncio.run(crowd(pid, port, truth))
+    first, last = memory[: len(memory) // 4], memory[-len(memory) // 4 :]
+    name = f"L5 {CONNECTIONS} connections, durable answers"
+    return [
+        row(f"{name} a second", len(waits) / SECONDS, 1000.0, "/s", faster=True),
+        row(f"{name}, p99", quantiles(waits, n=100)[-1] * 1e3, 250.0, "ms"),
+        row(f"{name}, memory, last / first quarter", median(last) / median(first), 1.15, ""),
+    ]
+
+
+async def crowd(pid, port, truth):
+    """Answer from all connections at once; return every wait, and the memory over time."""
+    waits, memory, end = [], [], perf_counter() + SECONDS
+
+    async def annotator(k):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for item in range(k, len(truth), CONNECTIONS):
+            start = perf_counter()
+            if start > end:
+                break
+            body = json.dumps({"id": f"{k}-{item}", "item": f"i{item}", "label": truth[item]})
+            writer.write(
+                f"POST /api/v1/answers HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+                f"Authorization: Bearer the-token-of-annotator-{k}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+                f"{body}".encode()
+            )
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length: ")[2].split(b"\r")[0])
+            reply = json.loads(await reader.readexactly(length))
+            if reply.get("durable"):
+                waits.append(perf_counter() - start)
+            elif b" 409 " not in head.split(b"\r")[0]:  # 409: it is open in the queue
+                raise RuntimeError(f"{head!r} {reply}")
+        writer.close()
+
+    async def watch():
+        while perf_counter() < end:
+            memory.append(resident(pid))
+            await asyncio.sleep(0.1)
+
+    await asyncio.gather(watch(), *(annotator(k) for k in range(CONNECTIONS)))
+    return waits, memory
+
+
+def keys():
+    """Press a key in Chromium for every item; measure until the next one is painted."""
+    chromium = os.environ.get("SELECTRON_TEST_CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        print("L6 is skipped: there is no chromium on the path", file=sys.stderr)
+        return []
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not needed without Chromium
+
+    with house(20_000) as (_, address, _), sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=chromium, args=ARGUMENTS.split())
+        page = browser.new_context().new_page()
+        page.add_init_script(WATCH)
+        page.goto(address)
+        shown = page.locator("[data-question]")
+        shown.first.wait_for()
+        for k in range(KEYS):
+            before = shown.first.get_attribute("data-question")
+            page.keyboard.press(str(1 + k % len(CLASSES)))
+            page.locator(f'[data-question]:not([data-question="{before}"])').first.wait_for()
+        waits = page.evaluate("window.waits")
+        browser.close()
+    return [
+        row(f"L6 key to next item, {KEYS} answers, p95", quantiles(waits, n=20)[-1], 50.0, "ms")
+    ]
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]))
