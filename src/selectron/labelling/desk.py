@@ -26,6 +26,7 @@ ITEMS_AN_EVENT = 1000
 MOST_QUESTIONS = 100  # in one call of `next`
 MOST_WAITING = 1000  # a stream asks no more while so many questions wait
 SOME_LESSONS = 4  # which take 10 ms with 100,000 texts, while answers wait
+LESSONS_BEFORE_CHOICE = 16
 logger = logging.getLogger(__name__)
 
 
@@ -246,7 +247,8 @@ class Desk:
         if classes_named and self.books.items and not self.quality.stops():
             change = self.quality.phase_change()
             # Answers may come faster than lessons; then a learner that trails them chooses.
-            learner = self._lessons.follow(self.books, None if change else SOME_LESSONS)
+            lessons = LESSONS_BEFORE_CHOICE if asking.queue_is_short(self.books) else 0
+            learner = self._lessons.follow(self.books, None if change else lessons)
             judged = self._lessons.judged
             if change:
                 frozen = len(self.books.labels) if change == "freeze" else None
