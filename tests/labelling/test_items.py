@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import os
 import sys
 import tracemalloc
 from itertools import islice
@@ -173,7 +172,7 @@ WRONG = {
 def test_what_cannot_be_read_is_refused_with_its_place(tmp_path, case):
     name, content, said = WRONG[case]
     source = written(tmp_path / name, content)
-    with pytest.raises(ValueError, match=".") as refusal:
+    with pytest.raises(ValueError, match=r"\w") as refusal:
         list(read_items(source))
     assert said in str(refusal.value)
 
@@ -227,7 +226,7 @@ def test_memory_stays_flat(tmp_path):
 def test_a_link_out_of_the_folder_is_refused(tmp_path):
     picture(tmp_path / "outside.png")
     (tmp_path / "in").mkdir()
-    os.symlink("../outside.png", tmp_path / "in" / "a.png")
+    (tmp_path / "in" / "a.png").symlink_to("../outside.png")
     with pytest.raises(ValueError, match=r"a.png: this link leads out of the folder"):
         list(read_items(str(tmp_path / "in")))
 

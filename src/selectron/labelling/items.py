@@ -57,6 +57,7 @@ class Entry(NamedTuple):
     item: dict[str, Any]
     answers: list[Given]
     notes: list[dict[str, str]]
+    classes: list[str]  # that a task of Prodigy offers
     place: str
 
 
@@ -126,7 +127,9 @@ def load(
                 answers.setdefault(entry.item["id"], []).extend(entry.answers)
             if entry.notes:
                 notes.setdefault(entry.item["id"], []).extend(entry.notes)
-            names |= dict.fromkeys(name for given in entry.answers for name in _names(given.label))
+            if not classes:
+                labels = (name for given in entry.answers for name in _names(given.label))
+                names |= dict.fromkeys([*entry.classes, *labels])
         reply = service.submit(partial(_add, batch)).result()
         added, known = added + reply["added"], known + reply["known"]
         tick(len(batch))
@@ -256,7 +259,9 @@ def _entry(record: Record, columns: Columns, multilabel: bool) -> Entry:
     item = _item(values, columns, label_column)
     named = [Given(_label(label, multilabel), str(annotator)) for label, annotator in answers]
     notes = values.get("notes") if isinstance(values.get("notes"), list) else []
-    return Entry(item, named, [dict(note) for note in notes or []], record.place)
+    options = values.get("options") if PRODIGY & values.keys() else None
+    classes = [str(option["id"]) for option in options] if isinstance(options, list) else []
+    return Entry(item, named, [dict(note) for note in notes or []], classes, record.place)
 
 
 def _item(values: Mapping[str, Any], columns: Columns, label_column: str | None) -> dict[str, Any]:
