@@ -344,3 +344,20 @@ class Probit(Learner):
         self.Om += fl * (1 - F) / Z
         self.n += 1
         self.n_updates += 1
+
+
+class DualProbit(Probit):
+    """The same belief with a blur that stays, in the whole of V; later rows move w alone."""
+
+    def __init__(self, d, room=1024, blur=0.03):
+        super().__init__(d, rank=room)
+        self.nu = blur
+
+    @property
+    def flip_rate(self):
+        return min(0.4, (0.4 + self.Om) / (20 + self.n))
+
+    def learn(self, x, y):
+        blur = self.nu
+        super().learn(x, y)
+        self.nu = blur

@@ -22,6 +22,7 @@ UPDATES = {
     "half-step": updates.HalfStep(rate=0.4),
     "probit": updates.Probit(),
     "low-rank-probit": updates.Probit(rank=5),
+    "dual-probit": updates.DualProbit(room=30, blur=0.2),
 }
 
 QUERIES = {

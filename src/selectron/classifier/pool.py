@@ -94,6 +94,8 @@ class Pool:
         Each is the worthiest with probability 1 - explore, and else drawn evenly.
         """
         left = np.flatnonzero(among)
+        if not len(left):
+            return [], np.zeros(0), []
         worthy, why = self._worthiest(machine, left, n) if explore < 1.0 else (left.tolist(), "")
         rows: list[int] = []
         odds, reasons = [], []
