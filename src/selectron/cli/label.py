@@ -8,7 +8,7 @@ import threading
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from getpass import getpass
 from pathlib import Path
 from time import time
@@ -77,7 +77,7 @@ def _of_file(options: Namespace) -> Work:
         raise FileNotFoundError(f"{items}: there is no such file")
     store = options.store or store_beside(items)
     again = ["selectron", "label", items, *(["--store", store] if options.store else [])]
-    entries = read_items(items, columns_of(options), options.multilabel)
+    entries = read_items(items, columns_of(options), bool(options.multilabel))
     return Work(entries, _classes(options), images_of(items), store, shlex.join(again))
 
 
@@ -88,12 +88,12 @@ def _classes(options: Namespace) -> list[str]:
 def _label(options: Namespace, work: Work) -> int:
     """Open the store, bring the items, and ask until somebody ends it."""
     check_outputs(options)
-    run = _in_terminal if options.terminal else _on_page(options, work)
-    with in_one_line(), _service(work) as service:
-        _set(service, options, SETTINGS)
+    asking = _in_terminal if options.terminal else _on_page(options, work)
+    with in_one_line(), _service(work) as service, asking(service) as run:
+        _set(service, _given(options, SETTINGS))
         with progress(None, "items") as bar:
-            loaded = load(service, work.entries, work.classes, work.images, bar.update)
-        _set(service, options, SETTINGS_OF_CLASSES)
+            later = _given(options, SETTINGS_OF_CLASSES)
+            loaded = load(service, work.entries, work.classes, work.images, bar.update, later)
         if loaded.known or loaded.answers:
             print(
                 f"selectron: {loaded.added:,} new items, {loaded.known:,} known; "
@@ -101,7 +101,7 @@ def _label(options: Namespace, work: Work) -> int:
                 file=sys.stderr,
             )
         with _until_interrupted():
-            run(service)
+            run()
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
     write_json(status, options.json)
@@ -125,12 +125,14 @@ def _service(work: Work) -> Iterator[Service]:
         service.close()
 
 
-def _set(service: Service, options: Namespace, names: Iterable[str]) -> None:
-    """Change the settings that were given."""
-    given = {name: getattr(options, name) for name in names}
-    changes = {name: value for name, value in given.items() if value not in (None, False)}
-    if changes:
-        service.submit(lambda desk: desk.set(changes, time())).result()
+def _given(options: Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the settings among the options that were given."""
+    found = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _set(service: Service, changes: dict[str, Any]) -> None:
+    service.submit(lambda desk: desk.set(changes, time())).result()
 
 
 @contextmanager
@@ -145,16 +147,29 @@ def _until_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _in_terminal(service: Service) -> None:
+@contextmanager
+def _in_terminal(service: Service) -> Iterator[Callable[[], None]]:
+    """Ask in the terminal, once all is there."""
     from selectron.cli.terminal import Terminal
 
-    Terminal(service, ANNOTATOR).run()
+    yield Terminal(service, ANNOTATOR).run
 
 
-def _on_page(options: Namespace, work: Work) -> Callable[[Service], None]:
-    """Return what serves the page. What is missing for it is said before items are read."""
+def _on_page(
+    options: Namespace, work: Work
+) -> Callable[[Service], AbstractContextManager[Callable[[], None]]]:
+    """Return what serves the page, once all is there.
+
+    What is missing for it is said before the store is opened. The server is made before items are
+    read: beside a learner that compiles that would take long.
+    """
     from selectron.labelling.server import Accounts, Server
+    from selectron.labelling.server.guard import LOOPBACK
 
+    if options.host not in LOOPBACK and not (options.team and options.public):
+        raise ValueError(
+            f"--host {options.host} is reached from other machines: give --team and --public URL"
+        )
     accounts = _accounts(Accounts(_accounts_file(work.store))) if options.team else None
 
     def ready(address: str) -> None:
@@ -162,7 +177,8 @@ def _on_page(options: Namespace, work: Work) -> Callable[[Service], None]:
         if not options.no_browser and _has_display():
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    def run(service: Service) -> None:
+    @contextmanager
+    def page(service: Service) -> Iterator[Callable[[], None]]:
         server = Server(
             service,
             options.host,
@@ -174,9 +190,12 @@ def _on_page(options: Namespace, work: Work) -> Callable[[Service], None]:
         )
         if options.token_file:
             _write_secret(Path(options.token_file), server.token)
-        server.run(ready)
+        try:
+            yield lambda: server.run(ready)
+        finally:
+            server.close()
 
-    return run
+    return page
 
 
 def _has_display() -> bool:

@@ -79,14 +79,16 @@ def tickets(n: int = TICKETS, seed: int = 7) -> Iterator[Entry]:
     Examples
     --------
     >>> print(next(tickets()).item["text"])
-    Dear team, I cannot sign in since last week. I wrote to you on Monday already. Best wishes
+    Hey,
+    I ordered the lamp on Monday. The reset mail for my password never comes.
+    I would be glad to hear from you soon.
     """
     draw = Random(seed)
     for number in range(1, n + 1):
         parts = [draw.choice(SENTENCES[draw.choice(TICKET_CLASSES)])]
         parts += draw.sample(ASIDES, draw.randint(0, 2))
         draw.shuffle(parts)
-        text = " ".join([draw.choice(OPENINGS), *parts, draw.choice(CLOSINGS)]).format(
+        text = "\n".join([draw.choice(OPENINGS), " ".join(parts), draw.choice(CLOSINGS)]).format(
             product=draw.choice(PRODUCTS),
             when=draw.choice(WHEN),
             amount=draw.randint(12, 240),

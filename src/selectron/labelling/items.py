@@ -13,7 +13,7 @@ from pathlib import Path
 from time import time
 from typing import Any, NamedTuple
 
-from selectron.features import Features
+from selectron.features import Features, kind_of
 from selectron.labelling import checks
 from selectron.labelling.checks import Label, Refused
 from selectron.labelling.desk import Decision, Desk
@@ -108,20 +108,30 @@ def load(
     classes: Sequence[str] = (),
     images: Path | None = None,
     tick: Callable[[int], object] = int,
+    settings: Mapping[str, Any] | None = None,
 ) -> Loaded:
-    """Bring items, then classes, then the labels that are there, to the desk.
+    """Bring items, then classes, the labels that are there, and settings to the desk.
 
     Nothing is asked before two classes have names, so every item is there when the first question
-    is chosen. Without `classes`, the labels of the items name them.
+    is chosen. Without `classes`, the labels of the items name them. What comes after the items is
+    sent together: the first question may take long to choose, and nobody waits for it here.
     """
     allowed = {*classes, *service.read(lambda desk: desk.books.classes)} if classes else None
     names = dict.fromkeys(classes)
     answers: dict[str, list[Given]] = {}
     notes: dict[str, list[dict[str, str]]] = {}
     added = known = 0
+    first = service.read(lambda desk: desk.books.items[:1])
+    kind = kind_of(first[0]) if first else None
     for batch in _batches(entries):
         new = service.read(partial(_unknown, batch))
         for entry in batch:
+            kind = kind or kind_of(entry.item)
+            if kind_of(entry.item) is not kind:
+                raise ValueError(
+                    f"{entry.place}: this is {kind_of(entry.item).value}, and other items are "
+                    f"{kind.value}: label each kind in a store of its own"
+                )
             _check(entry, allowed, images if entry.item["id"] in new else None)
             if entry.answers:
                 answers.setdefault(entry.item["id"], []).extend(entry.answers)
@@ -133,10 +143,12 @@ def load(
         reply = service.submit(partial(_add, batch)).result()
         added, known = added + reply["added"], known + reply["known"]
         tick(len(batch))
-    if names:
-        service.submit(lambda desk: desk.add_classes(list(names), time())).result()
-    given = service.submit(lambda desk: answers_of(desk, answers, notes, time())).result()
-    return Loaded(added, known, given["answers"])
+    last = [
+        service.submit(lambda desk: desk.add_classes(list(names), time())),
+        service.submit(lambda desk: desk.set(dict(settings or {}), time())),
+        service.submit(lambda desk: answers_of(desk, answers, notes, time())),
+    ]
+    return Loaded(added, known, [call.result() for call in last][-1]["answers"])
 
 
 def _add(batch: list[Entry], desk: Desk) -> Decision:
