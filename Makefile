@@ -23,6 +23,7 @@ demo: $(VENV)/base
 	$(BIN)/selectron demo
 
 test: $(VENV)/test $(VENV)/docs
+	@bash requirements/debian.sh
 	$(BIN)/python -m tests
 
 check: $(VENV)/test

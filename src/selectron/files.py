@@ -34,6 +34,10 @@ class DamagedFile(ValueError):
     """The file is not what was saved."""
 
 
+class MissingRule(DamagedFile):
+    """A file that is whole, and needs a rule of a package that is not there."""
+
+
 class Format(NamedTuple):
     """One kind of file: what its metadata say, and what to call it in a refusal."""
 
@@ -89,6 +93,8 @@ def refusing(path: Path) -> Iterator[None]:
     """Say of the file whatever is raised while a learner is made of it: nothing else is read."""
     try:
         yield
+    except MissingRule as error:
+        raise MissingRule(f"{path} needs {error}") from None
     except Exception as error:
         said = str(error) if isinstance(error, DamagedFile) else f"{type(error).__name__} {error}"
         said = " ".join(said.split())[:200]

@@ -163,8 +163,24 @@ def _check_plain(rules: Rules, X: NDArray[Any], y: NDArray[Any]) -> None:
                 plain_loop(states.tree, states.numbers, *rounds)
         else:
             machine.run(rounds)
+        _check_forecasts(rules, log)
         runs.append([each.tobytes() for each in (log.forecasts, log.asked, states.numbers)])
     assert runs[0] == runs[1], f"{rules} computes other bits when it is compiled"
+
+
+def _check_forecasts(rules: Rules, log: Log) -> None:
+    """Forecasts are finite from the first row on, units positive; odds lie in [0, 1]."""
+    margin, unit, norm, variance = log.forecasts.T
+    finite = np.isfinite(log.forecasts).all()
+    assert finite, f"a forecast of {rules.update!r} is not finite: {margin[0]}, {unit[0]}"
+    assert (unit > 0.0).all(), (
+        f"the unit of {rules.update!r} is {unit.min()}: query rules divide by it"
+    )
+    assert (norm >= 0.0).all(), f"the norm of {rules.update!r} is {norm.min()}"
+    assert (variance >= 0.0).all(), f"the variance of {rules.update!r} is {variance.min()}"
+    odds = log.probabilities
+    within = ((odds >= 0.0) & (odds <= 1.0)).all()
+    assert within, f"{rules.query!r} asks at odds of {odds.min()} to {odds.max()}"
 
 
 def _state(learner: SelectiveClassifier) -> list[bytes]:

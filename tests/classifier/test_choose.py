@@ -66,7 +66,7 @@ def test_the_first_row_is_the_one_of_which_least_is_known():
 def test_no_row_is_chosen_twice_and_the_last_one_is_the_end():
     clf = SelectiveClassifier(Perceptron(), Margin(b=1.0), random_state=0)
     rows = [clf.choose(X[:9], n=4, explore=0.3).rows.tolist() for _ in range(4)]
-    assert sorted(sum(rows, [])) == list(range(9))
+    assert sorted(t for each in rows for t in each) == list(range(9))
     assert [len(each) for each in rows] == [4, 4, 1, 0]
 
 

@@ -27,12 +27,13 @@ from selectron.queries import (
     SecondOrderMargin,
     Uniform,
 )
-from selectron.scalings import Automatic, Centred, Intercept, Text, Winsorised
+from selectron.scalings import Automatic, Centred, Intercept, Text, TextDirections, Winsorised
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier
 from selectron.updates import (
     Arow,
     Ballseptron,
     ClassRidge,
+    DualProbit,
     HalfStep,
     PassiveAggressive,
     Perceptron,
@@ -94,6 +95,20 @@ def open_classes():
     return waiting(learner)
 
 
+def at_hand(labels, *rules, rows=ROWS, **options):
+    """Return a learner that has chosen among rows at hand; one choice waits for its answer."""
+
+    def learnt():
+        learner = SelectiveClassifier(*rules, random_state=1, **options)
+        for _ in range(8):
+            choice = learner.choose(rows, explore=0.2)
+            learner.tell(choice.tickets, labels[choice.rows])
+        learner.choose(rows)
+        return learner
+
+    return learnt
+
+
 def tracker(*learners, **options):
     chosen = list(learners) or None
     return lambda: waiting(TrackingClassifier(chosen, random_state=1, **options).fit(ROWS, TWO))
@@ -117,6 +132,13 @@ LEARNERS = {
         fitted(FOUR, rows=SMALL_ROWS, scaling=Text()), SMALL_ROWS
     ),
     "open classes": open_classes,
+    "at hand": at_hand(TWO),
+    "text at hand": at_hand(
+        TWO, DualProbit(room=10), Margin(), rows=SMALL_ROWS, scaling=TextDirections(directions=2)
+    ),
+    "text at hand many": at_hand(
+        FOUR, DualProbit(room=10), Margin(), rows=SMALL_ROWS, scaling=TextDirections(directions=2)
+    ),
     "explored": lambda: waiting(fitted(TWO, explore=0.2, window=16, stop_when="error<=0.01")),
     "explored many": lambda: waiting(fitted(FOUR, explore=0.3)),
     "several labels": lambda: waiting(SelectiveClassifier(random_state=1).fit(ROWS, SETS)),

@@ -78,7 +78,8 @@ def test_a_file_of_a_rule_that_is_not_there_is_refused(package, tmp_path):
     script = RESUME.replace("clf = load", "import selectron\ntry:\n    load").replace(
         "print(", "except selectron.DamagedFile as error:\n    print(error)\n#", 1
     )
-    assert "bands:Hebb" in run(tmp_path, "-c", script)
+    said = run(tmp_path, "-c", script)
+    assert "needs the rule Hebb of the package bands, which is not installed" in said
 
 
 def test_commands_know_the_rules(package):

@@ -27,6 +27,7 @@ from selectron.files import (
     LARGEST,
     DamagedFile,
     Format,
+    MissingRule,
     Reader,
     Tensors,
     fields,
@@ -171,7 +172,7 @@ def _setting(
     description: dict[str, Any], params: dict[str, Any], labels: Labels, reader: Reader
 ) -> tuple[Setting, Ledger | None]:
     """Return what all machines have in common, and the ledger if one was kept."""
-    rules = Rules(*(from_plain(rule) for rule in description["rules"]))
+    rules = Rules(*(_rule(rule) for rule in description["rules"]))
     choose_rules(*rules, fit_intercept=False, d=1)  # refuses those that do not go together
     rules, ledger = with_ledger(rules, *(params.get(name) for name in ESTIMATED))
     entries = reader.within(LEDGER)
@@ -190,6 +191,20 @@ def _setting(
     expected = TWO_CLASSES if description["several_labels"] else max(2, len(labels.classes))
     whole(n_classes, "classes", expected, expected)
     return Setting(rules, d, np.dtype(dtype), seed, n_classes), ledger
+
+
+def _rule(described: Any) -> Any:
+    """Return a rule, or whatever else a parameter is."""
+    try:
+        return from_plain(described)
+    except KeyError as error:
+        package, _, name = str(error.args[0])[:80].rpartition(":")
+        if not name.isidentifier() or not package.isidentifier():
+            raise
+        raise MissingRule(
+            f"the rule {name} of the package {package}, which is not installed, or has no entry "
+            "point in the group selectron.rules: install or import it"
+        ) from None
 
 
 def _runs(run: Run | MultilabelRun) -> list[Run]:
@@ -247,7 +262,7 @@ def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
             state = reader.within(f"param.{name}.")
             params[name] = made_mixture(value["mixture"], state.tensors)
         else:
-            made = from_plain(value)
+            made = _rule(value)
             params[name] = list(made) if isinstance(value, list) else made
     return params
 

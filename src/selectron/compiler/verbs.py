@@ -103,6 +103,8 @@ def digest(*rule_types: type, kernel: str) -> str:
     That is the modules of the bodies and of the kernel, all modules of this package that those
     use, and all other modules whose helpers they use. Constants count as much as bodies.
     """
+    if config.DISABLE_JIT:  # nothing is compiled, so nothing is cached
+        return ""
     bodies = [(verb, t, verb.bodies[t]) for t in rule_types for verb in VERBS if t in verb.bodies]
     chosen = sorted((verb.name, t.__qualname__, body.__qualname__) for verb, t, body in bodies)
     waiting = {kernel, *(body.__module__ for _, _, body in bodies)}

@@ -115,6 +115,8 @@ class Document(TypedDict):
     text: str
     topics: list[str]
     date: str
+    split: str  # of a post: train or test
+    modapte: str  # of an article: the same, or unused
 
 
 def read_documents(path: Path) -> list[Document]:
