@@ -183,11 +183,12 @@ def presented(machine: Machine, rows: Rows) -> Rows:
     """Return all rows as the scaling presents them."""
     (n, d), extra, states = shape(rows), machine.rules.scaling.EXTRA, machine.states
     first = present(states.now.scaling, row(rows, 0))
-    table: Rows = Dense(np.zeros((n, d + extra), first.values.dtype))
     if isinstance(first, SparseRow):
         room = n_entries(rows) + n * extra
         entries = np.zeros(room, first.values.dtype), np.zeros(room, np.uint32)
-        table = Csr(*entries, np.zeros(n + 1, np.int64), d + extra)
+        table: Rows = Csr(*entries, np.zeros(n + 1, np.int64), d + extra)
+    else:
+        table = Dense(np.zeros((n, d + extra), first.values.dtype))
     with states.busy:
         loop = compiled(run_presented, states.kinds)
         loop(states.tree, states.numbers, sealed(rows), table, n)
