@@ -184,7 +184,7 @@ def _check(entry: Entry, classes: set[str] | None, images: Path | None) -> None:
             raise ValueError(f"{entry.place}: the label {other[0]!r} is none of the classes")
     if images is not None and "image" in entry.item:
         try:
-            Features([entry.item], images).rows([entry.item])
+            Features([entry.item], images).picture(entry.item)
         except (ValueError, OSError) as error:
             raise ValueError(f"{entry.place}: {error}") from None
 
