@@ -171,7 +171,9 @@ def test_demo(command, tmp_path, monkeypatch):
     assert (code, err) == (0, "")
     assert out.startswith("scikit-learn's digits, {1, 4, 7} v the rest: 1,297 rows of 64 features")
     assert re.search(r"perceptron\+margin:b=0.1: mistakes \d+ <= \d+ \(\[CBGZ06\] Theorem 1", out)
-    assert out.endswith("plot: selectron-demo.png\n")
+    assert out.endswith(
+        "plot: selectron-demo.png\n\nLabel something yourself: selectron label demo\n"
+    )
     assert (tmp_path / "selectron-demo.png").stat().st_size > 5000
     results = {r["learner"]: r for r in json.loads((tmp_path / "demo.json").read_text())["results"]}
     ours, always = results["default"], results["perceptron+always"]

@@ -182,7 +182,7 @@ def test_a_missing_extra_is_named_before_the_work_begins(command, data, monkeypa
     monkeypatch.setattr("selectron.cli.output.find_spec", lambda name: None)
     code, out, err = command("run", data, "--rules", PLAIN, "--plot", tmp_path / "x.png")
     assert (code, out) == (2, "")
-    assert err == ("selectron: matplotlib is not installed: pip install 'selectron[plot,tables]'\n")
+    assert err == ("selectron: matplotlib is not installed: pip install 'selectron[plot]'\n")
 
 
 @pytest.mark.parametrize(

@@ -135,15 +135,6 @@ def estimate(records, unlabelled, level):
     }
 
 
-def export(desk, format):
-    books = desk.books
-    lines = [
-        json.dumps({"id": books.items[row]["id"], "label": label}) + "\n"
-        for row, label in books.labels.items()
-    ]
-    return "application/x-ndjson", "".join(lines).encode()
-
-
 @contextmanager
 def service(folder, items=(), classes=CLASSES, **settings):
     """A service on a store in a folder; items and settings are given to a new store."""
@@ -164,7 +155,7 @@ def service(folder, items=(), classes=CLASSES, **settings):
 @contextmanager
 def server(service, **options):
     """A server of a service, in a thread, on a port of its own."""
-    house = Server(service, exporter=export, **options)
+    house = Server(service, **options)
     ready = threading.Event()
     thread = threading.Thread(target=house.run, args=(lambda address: ready.set(),), daemon=True)
     thread.start()

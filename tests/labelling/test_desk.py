@@ -741,3 +741,27 @@ class Untouchable:
 
     def __iter__(self):
         raise AssertionError("somebody goes through all items")
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ({"id": "z", "vector": [1.0]}, "unlike"),
+        ({"id": "z", "fields": {"a": 1}}, "unlike"),
+        ({"id": "z", "image": "z.png"}, "unlike"),
+    ],
+)
+def test_an_item_of_another_kind_is_refused(item, said):
+    log = begin(n=3)
+    for call in (log.add_items, log.push):
+        with pytest.raises(Refused, match=said) as refusal:
+            call([item])
+        assert refusal.value.status == 422
+
+
+def test_vectors_have_one_length():
+    log = begin(n=0)
+    log.add_items([{"id": "a", "vector": [1.0, 2.0]}])
+    for vector in ([1.0], [], [1.0, 1e200]):
+        with pytest.raises(Refused, match="vector"):
+            log.add_items([{"id": "b", "vector": vector}])

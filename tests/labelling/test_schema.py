@@ -22,9 +22,7 @@ RULES = {
 
 
 def make_app(service):
-    return create_app(
-        service, token="schema-token", origin="http://testserver", exporter=office.export
-    )
+    return create_app(service, token="schema-token", origin="http://testserver")
 
 
 CALLS = [

@@ -191,6 +191,8 @@ class ClassRidge(Learner):
     With a rank A⁻¹ takes the directions of the first labels only.
     """
 
+    blur = 1.0
+
     def __init__(self, d, n_classes, rank=0):
         super().__init__(d, n_classes)
         self.A_inv = np.eye(d)
@@ -215,13 +217,21 @@ class ClassRidge(Learner):
         residuals[label] = max(1 - self.weights[label] @ x, 0.0)
         self.named.append(label)
         usual = len(self.named) / len(set(self.named))
-        weight = np.clip(usual / self.named.count(label), 1, 4)
+        weight = np.clip(usual / self.named.count(label), 1, 4) / self.blur
         g = self.A_inv @ x
         share = weight / (1 + weight * (x @ g))
         self.weights = self.weights + share * np.outer(residuals, g)
         if self.n_updates < self.rank:
             self.A_inv = self.A_inv - share * np.outer(g, g)
         self.n_updates += 1
+
+
+class DualProbit(ClassRidge):
+    """The same, each label about its targets by a blur of less than one."""
+
+    def __init__(self, d, n_classes, room, blur):
+        super().__init__(d, n_classes, rank=room)
+        self.blur = blur
 
 
 class Rehearsal(ClassRidge):

@@ -29,7 +29,7 @@ from tests.rules.streams import as_dense
 def test_the_rules_with_a_form_for_many_classes():
     assert {type(rule).__name__ for rule in MANY.values()} == {
         "Perceptron", "Ballseptron", "PassiveAggressive", "SecondOrder", "Ridge", "HalfStep",
-        "Reflection", "ClassRidge", "Rehearsal",
+        "Reflection", "ClassRidge", "Rehearsal", "DualProbit",
     }  # fmt: skip
 
 

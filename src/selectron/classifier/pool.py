@@ -124,10 +124,13 @@ class Pool:
         return self._apart(near, np.abs(seen[:, 0]) / seen[:, 1], n), DOUBT
 
     def scores(self, machine: Machine) -> Vector:
-        """Return the margin of every row; of many classes, a score a class."""
+        """Return the margin of every row, of many classes a score a class.
+
+        Rules that have chances do not need a variance for a margin, which a glance gives exactly.
+        """
         states, every = machine.states, np.arange(len(self.left))
         if machine.n_classes == 2:
-            return self.forecasts(machine, every, exact=True)[:, 0]
+            return self.forecasts(machine, every, exact=False)[:, 0]
         out = np.zeros((len(every), machine.n_classes))
         with states.busy:
             loop = compiled(run_table_scores, states.kinds)
@@ -183,11 +186,12 @@ def presented(machine: Machine, rows: Rows) -> Rows:
     """Return all rows as the scaling presents them."""
     (n, d), extra, states = shape(rows), machine.rules.scaling.EXTRA, machine.states
     first = present(states.now.scaling, row(rows, 0))
-    table: Rows = Dense(np.zeros((n, d + extra), first.values.dtype))
     if isinstance(first, SparseRow):
         room = n_entries(rows) + n * extra
         entries = np.zeros(room, first.values.dtype), np.zeros(room, np.uint32)
-        table = Csr(*entries, np.zeros(n + 1, np.int64), d + extra)
+        table: Rows = Csr(*entries, np.zeros(n + 1, np.int64), d + extra)
+    else:
+        table = Dense(np.zeros((n, d + extra), first.values.dtype))
     with states.busy:
         loop = compiled(run_presented, states.kinds)
         loop(states.tree, states.numbers, sealed(rows), table, n)

@@ -620,7 +620,7 @@ class Run:
                 if pool is not None and pool.holds(given, self.rounds):
                     margins, labels = pool.scores(machine), self.labels
                 else:
-                    margins, labels = self.finite_margins(rows, exact=True)
+                    margins, labels = self.finite_margins(rows, exact=False)
                 update = machine.states.now.update
                 if not update.n_updates:
                     raise ValueError("no label has been learnt yet, so there are no probabilities")

@@ -29,7 +29,8 @@ def demo(options: Namespace) -> int:
     n, d = results[0].rounds, results[0].learner.n_features_in_
     text = (
         f"{NAME}: {n:,} rows of {d} features, {len(SEEDS)} orders\n\n{results_table(results)}\n\n"
-        f"{results[1].name}: {results[1].certificate}\nplot: {options.plot}"
+        f"{results[1].name}: {results[1].certificate}\nplot: {options.plot}\n\n"
+        "Label something yourself: selectron label demo"
     )
     shown = results if options.json else []  # each certificate takes a while
     return tell(options, text, {"data": NAME, "results": [result.as_json() for result in shown]})

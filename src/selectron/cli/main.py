@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.resources import files
 from io import TextIOWrapper
 from logging import Handler, LogRecord, getLogger
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from selectron import __version__
@@ -26,7 +27,13 @@ class Command(NamedTuple):
 
 _DECLARED = tomllib.loads(files("selectron.cli").joinpath("commands.toml").read_text("utf-8"))
 COMMANDS = {name: Command(**declared) for name, declared in _DECLARED["commands"].items()}
-TYPES = {"int": int, "float": float}
+TYPES = {"int": int, "float": float, "path": Path}
+EXTRAS = {
+    "label": ("anyio", "argon2", "fastapi", "httpx", "PIL", "pydantic", "starlette", "uvicorn"),
+    "plot": ("matplotlib",),
+    "postgres": ("psycopg",),
+    "tables": ("pyarrow",),
+}
 
 
 class OneLineParser(ArgumentParser):
@@ -66,7 +73,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 141
     except ImportError as error:
         missing = error.name or str(error)
-        return _fail(f"selectron: {missing} is not installed: pip install 'selectron[plot,tables]'")
+        extras = [name for name, needs in EXTRAS.items() if missing.partition(".")[0] in needs]
+        wanted = ",".join(extras or ["plot", "tables"])
+        return _fail(f"selectron: {missing} is not installed: pip install 'selectron[{wanted}]'")
     except MemoryError as error:
         said = str(error) or "out of memory"
         return _fail(f"selectron: {said}; take fewer rows with --limit, or fewer features")
@@ -118,5 +127,6 @@ def _parser() -> ArgumentParser:
         for group in command.options:
             for option, given in _DECLARED["options"][group].items():
                 kind = {"type": TYPES[given["type"]]} if "type" in given else {}
-                sub.add_argument(option, **(given | kind))
+                said = {name: value for name, value in given.items() if name != "flags"}
+                sub.add_argument(*given.get("flags", []), option, **(said | kind))
     return parser

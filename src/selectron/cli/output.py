@@ -58,7 +58,7 @@ def _is_number(text: str) -> bool:
 
 def check_outputs(options: Namespace) -> None:
     """Refuse a file that cannot be written before any work is done for it."""
-    targets = {name: getattr(options, name, None) for name in ("json", "plot", "save")}
+    targets = {name: getattr(options, name, None) for name in ("json", "plot", "save", "output")}
     taken: dict[Path, str] = {}
     for name, target in targets.items():
         if target not in (None, "-"):
@@ -113,8 +113,8 @@ def _plain(value: object) -> object:
     return str(value)
 
 
-def progress(total: int, what: str) -> "tqdm":
-    """Return a bar on a terminal, and a silent one in a pipe."""
+def progress(total: int | None, what: str) -> "tqdm":
+    """Return a bar on a terminal, and a silent one in a pipe; None: nobody knows how many."""
     from tqdm import tqdm
 
     return tqdm(
@@ -123,5 +123,5 @@ def progress(total: int, what: str) -> "tqdm":
         file=sys.stderr,
         disable=not sys.stderr.isatty(),
         leave=False,
-        unit_scale=total >= MANY,
+        unit_scale=total is None or total >= MANY,
     )

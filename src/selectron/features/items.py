@@ -87,13 +87,24 @@ class Features:
         if self.kind is Kind.VECTOR:
             return np.array([item["vector"] for item in items], dtype=float)
         if self.kind is Kind.IMAGE:
-            return np.array([grey_pixels(self._image(item)) for item in items])
+            return np.array([self._pixels(item) for item in items])
         return np.array([self._record(item["fields"]) for item in items])
 
     def _text(self, item: Item) -> str:
         if self.kind is Kind.TEXT:
             return str(item["text"])
         return "\n".join(str(value) for value in item["fields"].values() if value is not None)
+
+    def picture(self, item: Item) -> Matrix:
+        """Return the picture of an item in grey, or refuse it."""
+        return grey_pixels(self._image(item))
+
+    def _pixels(self, item: Item) -> Matrix:
+        """Return a picture in grey; one that cannot be read is blank, and people see that it is."""
+        try:
+            return self.picture(item)
+        except (ValueError, OSError):
+            return np.zeros(PIXELS * PIXELS)
 
     def _image(self, item: Item) -> bytes:
         name = str(item["image"])

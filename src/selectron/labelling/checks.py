@@ -161,12 +161,36 @@ def item(value: Any) -> dict[str, Any]:
             f"The {contents[0]} or meta of item {shown(value['id'])} has the wrong type.",
             "text and image are texts, fields and meta objects, vector a list of numbers.",
         )
-    if contents[0] == "vector" and not all(map(is_number, value["vector"])):
+    if contents[0] == "vector" and not all(map(_is_moderate, value["vector"])):
         raise Refused(
-            422, f"The vector of item {shown(value['id'])} has no numbers.", "Send numbers."
+            422,
+            f"The vector of item {shown(value['id'])} is not of numbers up to 1e100.",
+            "Send numbers.",
         )
     storable(value, f"item {shown(value['id'])}")
     return value
+
+
+def alike(item: dict[str, Any], first: dict[str, Any]) -> None:
+    """Refuse an item that cannot be a row beside the first one."""
+    for name in CONTENTS:
+        if (name in item) != (name in first):
+            raise Refused(
+                422,
+                f"Item {shown(item['id'])} has a {name} or not, unlike {shown(first['id'])}.",
+                "Label texts, pictures, records and vectors in stores of their own.",
+            )
+    if len(item.get("vector", ())) != len(first.get("vector", ())) or item.get("vector") == []:
+        raise Refused(
+            422,
+            f"The vector of item {shown(item['id'])} has {len(item['vector'])} numbers, "
+            f"the first one {len(first['vector'])}.",
+            "Send vectors of one length.",
+        )
+
+
+def _is_moderate(value: Any) -> bool:
+    return is_number(value) and abs(value) <= 1e100
 
 
 def is_number(value: Any) -> bool:

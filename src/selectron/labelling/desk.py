@@ -320,7 +320,10 @@ class Desk:
         if isinstance(items, str | dict) or not isinstance(items, Sequence):
             raise Refused(422, "The items are not a list.", 'Send {"items": [...]}.')
         new: dict[str, dict[str, Any]] = {}
+        first = self.books.items[0] if self.books.items else None
         for item in map(checks.item, items):
+            first = first or item
+            checks.alike(item, first)
             row = self.books.rows.get(item["id"])
             known = new.get(item["id"]) if row is None else self.books.items[row]
             if known is None:

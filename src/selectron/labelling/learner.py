@@ -10,15 +10,17 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from selectron.arrays import Flags, Indices, Matrix, Table
+from selectron.arrays import Flags, Indices, Table
 from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.features import Features
 from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
 LOOKED_AT = 10_000  # items among which the next one is chosen: that takes 10 ms
+Chances = NDArray[np.float64]
 NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
 
 
@@ -65,7 +67,7 @@ class PoolLearner:
         self._studied = 0  # items that there were when the learners began
         self._learners: list[SelectiveClassifier] = []  # one; of several labels an item, one each
         self._begun: Begun | None = None
-        self._chances: Matrix | None = None
+        self._chances: Chances | None = None
 
     # --- what the log tells
 
@@ -155,18 +157,18 @@ class PoolLearner:
         step = -(-len(rows) // LOOKED_AT)
         return rows[len(self._lessons) % step :: step]
 
-    def chances(self) -> Matrix:
+    def chances(self) -> Chances:
         """Return the probability of each class (column) for each item (row)."""
         if self._chances is None:
             self._chances = self._of_rows(self._rows, len(self._items))
         return self._chances
 
-    def forecast(self, items: list[dict[str, Any]]) -> Matrix:
+    def forecast(self, items: list[dict[str, Any]]) -> Chances:
         """Return the probability of each class for items that were not added."""
         features = self._features or Features(items, self._images)
         return self._of_rows(features.rows(items), len(items))
 
-    def _of_rows(self, rows: Table, n: int) -> Matrix:
+    def _of_rows(self, rows: Table, n: int) -> Chances:
         out = np.full((n, len(self._classes)), 0.5 if self._several else 0.0)
         if not self._lessons:
             return out if self._several else out + 1.0 / max(1, len(self._classes))
@@ -232,7 +234,7 @@ class PoolLearner:
         return _bytes_of(self._learners[0])
 
 
-def _margin(chances: Matrix) -> float:
+def _margin(chances: Chances) -> float:
     """Return by how much the likeliest class leads, in probability."""
     ordered = np.sort(chances)
     return float(ordered[-1] - ordered[-2]) if len(ordered) > 1 else 1.0

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from selectron.labelling.desk import Refused
 from selectron.labelling.server import models
 from selectron.labelling.server.accounts import Accounts, Person, Sessions, Tokens
-from selectron.labelling.server.calls import Calls, Exporter
+from selectron.labelling.server.calls import Calls
 from selectron.labelling.server.doors import Doors
 from selectron.labelling.server.files import PageFiles
 from selectron.labelling.server.guard import Gate, Guard, Limits, Turned
@@ -48,7 +48,6 @@ def create_app(  # noqa: PLR0913 - every option by its own name
     annotator: str = "you",
     accounts: Accounts | None = None,
     images: Path | None = None,
-    exporter: Exporter | None = None,
     limits: Limits | None = None,
     proxy: str | None = None,
 ) -> FastAPI:
@@ -63,7 +62,6 @@ def create_app(  # noqa: PLR0913 - every option by its own name
     annotator : the name of who comes in by the address
     accounts : names and passwords; with them the page asks people to sign in
     images : the folder in which the pictures of items lie
-    exporter : writes the labels in a format; without one there is nothing to download
     proxy : the address of a proxy whose ``X-Forwarded-For`` is believed
     """
     origins = frozenset([origin] if isinstance(origin, str) else origin)
@@ -77,7 +75,7 @@ def create_app(  # noqa: PLR0913 - every option by its own name
         limits=limits or Limits(),
         proxy=proxy,
     )
-    calls = Calls(service, gate, images, exporter)
+    calls = Calls(service, gate, images)
     calls.team = accounts is not None
     doors = Doors(gate, accounts, annotator)
     app = FastAPI(

@@ -16,12 +16,12 @@ from fastapi.routing import APIRoute
 
 from selectron.labelling.checks import shown
 from selectron.labelling.desk import Decision, Desk, Refused
+from selectron.labelling.exports import export
 from selectron.labelling.server import models, pictures
 from selectron.labelling.server.guard import LOOPBACK, Gate, Turned, owner_of, person_of
 from selectron.labelling.server.stream import Stream
 from selectron.labelling.service import Service, Stopped
 
-Exporter = Callable[[Desk, str], tuple[str, bytes]]  # (desk, format) -> (media type, content)
 Format = Literal["jsonl", "csv", "parquet", "prodigy", "label-studio"]
 State = Literal["all", "noted", "unlabelled", "asked", "labelled", "skipped", "passed"]
 Doubt = Literal["most", "least"]
@@ -56,10 +56,8 @@ class DirectRoute(APIRoute):
 class Calls:
     """What people and programs do with questions, answers and items."""
 
-    def __init__(
-        self, service: Service, gate: Gate, images: Path | None, exporter: Exporter | None
-    ) -> None:
-        self.service, self.gate, self.images, self.exporter = service, gate, images, exporter
+    def __init__(self, service: Service, gate: Gate, images: Path | None) -> None:
+        self.service, self.gate, self.images = service, gate, images
         self.team = False
         self.stream = Stream(lambda: self.read(Desk.status))
 
@@ -232,12 +230,13 @@ class Calls:
     async def export(self, request: Request, format: Format = "jsonl") -> Response:
         """Return everything labelled so far, as a file."""
         owner_of(request)
-        exporter = self.exporter
-        if exporter is None:
-            raise Turned(404, "This server writes no files.", "Use `selectron export STORE`.")
-        kind, content = await self.read(lambda desk: exporter(desk, format))
-        ending = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)
-        return _download(content, kind, f"labels.{ending}")
+        try:
+            file = await self.read(lambda desk: export(desk.books, format))
+        except ImportError:
+            raise Turned(
+                422, "This server cannot write Parquet.", "Choose another format."
+            ) from None
+        return _download(file.content, file.media_type, f"labels.{file.ending}")
 
     async def model(self, request: Request) -> Response:
         """Return the learner as a `.selectron` file."""

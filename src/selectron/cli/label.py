@@ -1,0 +1,248 @@
+"""`selectron label` and `selectron serve`: a page that asks what is worth asking."""
+
+import os
+import shlex
+import signal
+import sys
+import threading
+import webbrowser
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from getpass import getpass
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from selectron.cli.desks import columns_of, in_one_line, is_address, new_desk, store_beside
+from selectron.cli.output import check_outputs, progress, write_json
+from selectron.labelling import demo
+from selectron.labelling.desk import Desk
+from selectron.labelling.items import Entry, images_of, load, read_items
+from selectron.labelling.service import Service
+from selectron.labelling.store import open_store
+
+if TYPE_CHECKING:
+    from selectron.labelling.server import Accounts
+
+ANNOTATOR = "you"
+# Options that are settings of the desk. Those that name a class wait until there are classes.
+SETTINGS = ("question", "budget", "overlap", "seed", "multilabel", "audit_rate")
+SETTINGS_OF_CLASSES = ("positive", "goal")
+
+
+class Work(NamedTuple):
+    """What is to be labelled, where the labels go, and how to go on another time."""
+
+    entries: Iterable[Entry]
+    classes: list[str]
+    images: Path | None
+    store: str
+    again: str
+
+
+def label(options: Namespace) -> int:
+    if options.items == "demo" and not Path("demo").exists():
+        work = _demo(options)
+    else:
+        work = _of_file(options)
+    return _label(options, work)
+
+
+def serve(options: Namespace) -> int:
+    again = f"selectron serve --store {shlex.quote(options.store)}"
+    return _label(options, Work([], _classes(options), options.images, options.store, again))
+
+
+def _demo(options: Namespace) -> Work:
+    name = "selectron-demo-pictures" if options.pictures else "selectron-demo"
+    entries = demo.digits() if options.pictures else demo.tickets()
+    classes = demo.DIGIT_CLASSES if options.pictures else demo.TICKET_CLASSES
+    options.question = options.question or (
+        "Which digit is it?" if options.pictures else "What is this letter about?"
+    )
+    again = "selectron label demo" + (" --pictures" if options.pictures else "")
+    return Work(
+        entries, _classes(options) or list(classes), None, options.store or f"{name}.db", again
+    )
+
+
+def _of_file(options: Namespace) -> Work:
+    items = options.items
+    if items == "-" and (options.terminal or not options.store):
+        raise ValueError(
+            "items from standard input need --store FILE.db, and cannot go with --terminal"
+        )
+    if items != "-" and not Path(items).exists():
+        raise FileNotFoundError(f"{items}: there is no such file")
+    store = options.store or store_beside(items)
+    again = ["selectron", "label", items, *(["--store", store] if options.store else [])]
+    entries = read_items(items, columns_of(options), bool(options.multilabel))
+    return Work(entries, _classes(options), images_of(items), store, shlex.join(again))
+
+
+def _classes(options: Namespace) -> list[str]:
+    return [name.strip() for name in (options.classes or "").split(",") if name.strip()]
+
+
+def _label(options: Namespace, work: Work) -> int:
+    """Open the store, bring the items, and ask until somebody ends it."""
+    check_outputs(options)
+    asking = _in_terminal if options.terminal else _on_page(options, work)
+    with in_one_line(), _service(work) as service, asking(service) as run:
+        _set(service, _given(options, SETTINGS))
+        with progress(None, "items") as bar:
+            later = _given(options, SETTINGS_OF_CLASSES)
+            loaded = load(service, work.entries, work.classes, work.images, bar.update, later)
+        if loaded.known or loaded.answers:
+            print(
+                f"selectron: {loaded.added:,} new items, {loaded.known:,} known; "
+                f"{loaded.answers:,} labels of the file taken as answers",
+                file=sys.stderr,
+            )
+        with _until_interrupted():
+            run()
+        status = service.read(Desk.status)
+    print(_reached(status, work), flush=True)
+    write_json(status, options.json)
+    return 0
+
+
+@contextmanager
+def _service(work: Work) -> Iterator[Service]:
+    store = open_store(work.store)
+    info = store.info()
+    flush = info.get("fsync_ms")
+    print(
+        f"selectron: {_without_password(work.store)} has {info['events']:,} events"
+        + (f"; this disk keeps an answer in {flush:.1f} ms" if flush is not None else ""),
+        file=sys.stderr,
+    )
+    service = Service(store, new_desk(work.images))
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def _given(options: Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the settings among the options that were given."""
+    found = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _set(service: Service, changes: dict[str, Any]) -> None:
+    service.submit(lambda desk: desk.set(changes, time())).result()
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[None]:
+    """Go on after Ctrl-C or SIGTERM: they end the work, not the command."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _in_terminal(service: Service) -> Iterator[Callable[[], None]]:
+    """Ask in the terminal, once all is there."""
+    from selectron.cli.terminal import Terminal
+
+    yield Terminal(service, ANNOTATOR).run
+
+
+def _on_page(
+    options: Namespace, work: Work
+) -> Callable[[Service], AbstractContextManager[Callable[[], None]]]:
+    """Return what serves the page, once all is there.
+
+    What is missing for it is said before the store is opened. The server is made before items are
+    read: beside a learner that compiles that would take long.
+    """
+    from selectron.labelling.server import Accounts, Server
+    from selectron.labelling.server.guard import LOOPBACK
+
+    if options.host not in LOOPBACK and not (options.team and options.public):
+        raise ValueError(
+            f"--host {options.host} is reached from other machines: give --team and --public URL"
+        )
+    accounts = _accounts(Accounts(_accounts_file(work.store))) if options.team else None
+
+    def ready(address: str) -> None:
+        print(f"selectron: open {address}", flush=True)
+        if not options.no_browser and _has_display():
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    @contextmanager
+    def page(service: Service) -> Iterator[Callable[[], None]]:
+        server = Server(
+            service,
+            options.host,
+            options.port,
+            public=options.public,
+            accounts=accounts,
+            annotator=ANNOTATOR,
+            images=work.images,
+        )
+        if options.token_file:
+            _write_secret(Path(options.token_file), server.token)
+        try:
+            yield lambda: server.run(ready)
+        finally:
+            server.close()
+
+    return page
+
+
+def _has_display() -> bool:
+    there = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+    return there or sys.platform in ("darwin", "win32")
+
+
+def _write_secret(path: Path, token: str) -> None:
+    """Write a token to a file that its owner alone reads."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(file, "w") as opened:
+        os.fchmod(file, 0o600)
+        opened.write(token)
+
+
+def _accounts_file(store: str) -> Path:
+    return Path("selectron.accounts" if is_address(store) else f"{store}.accounts")
+
+
+def _accounts(accounts: "Accounts") -> "Accounts":
+    """Ask for the first account, an owner's, where there is none: owners add the others."""
+    if not len(accounts):
+        if not sys.stdin.isatty():
+            raise ValueError("--team has no accounts yet: start it once on a terminal")
+        name = input("Name of the first owner: ").strip()
+        accounts.add(name, getpass("Password, at least 10 characters: "), "owner")
+    return accounts
+
+
+def _reached(status: dict[str, Any], work: Work) -> str:
+    """Say what was reached and how to go on."""
+    store = _without_password(work.store)
+    estimate = status["estimate"] or {}
+    error = ""
+    if estimate.get("error") is not None:
+        error = (
+            f" The learner errs on {estimate['error']:.1%} of the rest "
+            f"({estimate['low']:.1%} to {estimate['high']:.1%}, by {estimate['audits']} audits)."
+        )
+    return (
+        f"{status['labels']:,} of {status['items']:,} items have labels, kept in {store}.{error}\n"
+        f"go on:   {work.again}\n"
+        f"export:  selectron export {shlex.quote(store)} --format csv -o labels.csv"
+    )
+
+
+def _without_password(store: str) -> str:
+    """Return the name of a store as it may be printed."""
+    head, at, tail = store.rpartition("@")
+    return f"{head.partition('://')[0]}://{tail}" if at and is_address(store) else store

@@ -1,0 +1,402 @@
+"""Items and the labels they have already, from the files that people have.
+
+A file may hold plain records, tasks of Prodigy or tasks of Label Studio. The same file again gives
+the same items with the same ids, so that reading it again adds nothing.
+"""
+
+import base64
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from time import time
+from typing import Any, NamedTuple
+
+from selectron.features import Features, kind_of
+from selectron.labelling import checks
+from selectron.labelling.checks import Label, Refused
+from selectron.labelling.desk import Decision, Desk
+from selectron.labelling.events import Event, canonical
+from selectron.labelling.records import Record, read_records
+from selectron.labelling.service import Service
+
+LABEL_COLUMNS = ("label", "class", "target", "y")
+NOT_SHOWN = ("id", "meta", "annotator", "answers", "notes")  # columns that are no content
+LABEL_STUDIO = {"annotations", "predictions", "completed_at", "is_labeled", "total_annotations"}
+PRODIGY = {"_input_hash", "_task_hash"}
+DECISIONS = ("accept", "reject", "ignore")
+BATCH = 1000  # items of one event
+BATCH_CHARACTERS = 8 << 20
+FILE = "file"  # the annotator of labels that no annotator is named for
+
+
+class Columns(NamedTuple):
+    """Which column is what; None: found by its name."""
+
+    text: str | None = None
+    image: str | None = None
+    id: str | None = None
+    label: str | None = None
+    show: Sequence[str] = ()
+
+
+BY_NAME = Columns()
+
+
+class Given(NamedTuple):
+    """A label that is there already, and who gave it."""
+
+    label: Label
+    annotator: str = FILE
+
+
+class Entry(NamedTuple):
+    """An item of a file; who labelled it first comes first."""
+
+    item: dict[str, Any]
+    answers: list[Given]
+    notes: list[dict[str, str]]
+    classes: list[str]  # that a task of Prodigy offers
+    place: str
+
+
+def read_items(
+    source: str, columns: Columns = BY_NAME, multilabel: bool = False
+) -> Iterator[Entry]:
+    r"""Read items from a file, a folder of pictures, or with "-" from standard input.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile("w+", suffix=".csv") as file:
+    ...     print("message,label\nWin a prize,spam\nSee you at six,", file=file, flush=True)
+    ...     for entry in read_items(file.name):
+    ...         print(entry.item["text"], [given.label for given in entry.answers])
+    Win a prize ['spam']
+    See you at six []
+    """
+    for number, record in enumerate(read_records(source)):
+        try:
+            if number == 0 and columns.label and columns.label not in _content(record.values):
+                raise ValueError(_missing(columns.label, record.values))
+            yield _entry(record, columns, multilabel)
+        except Refused as refusal:
+            raise ValueError(f"{record.place}: {refusal}") from None
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{record.place}: {error}") from None
+
+
+def images_of(source: str) -> Path | None:
+    """Return the folder in which pictures are looked for: ITEMS itself, or where the file is."""
+    if source == "-":
+        return Path.cwd()
+    return Path(source) if Path(source).is_dir() else Path(source).absolute().parent
+
+
+class Loaded(NamedTuple):
+    """What a file brought to the desk."""
+
+    added: int
+    known: int
+    answers: int
+
+
+def load(
+    service: Service,
+    entries: Iterable[Entry],
+    classes: Sequence[str] = (),
+    images: Path | None = None,
+    tick: Callable[[int], object] = int,
+    settings: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """Bring items, then classes, the labels that are there, and settings to the desk.
+
+    Nothing is asked before two classes have names, so every item is there when the first question
+    is chosen. Without `classes`, the labels of the items name them. What comes after the items is
+    sent together: the first question may take long to choose, and nobody waits for it here.
+    """
+    allowed = {*classes, *service.read(lambda desk: desk.books.classes)} if classes else None
+    names = dict.fromkeys(classes)
+    answers: dict[str, list[Given]] = {}
+    notes: dict[str, list[dict[str, str]]] = {}
+    added = known = 0
+    first = service.read(lambda desk: desk.books.items[:1])
+    kind = kind_of(first[0]) if first else None
+    for batch in _batches(entries):
+        new = service.read(partial(_unknown, batch))
+        for entry in batch:
+            kind = kind or kind_of(entry.item)
+            if kind_of(entry.item) is not kind:
+                raise ValueError(
+                    f"{entry.place}: this is {kind_of(entry.item).value}, and other items are "
+                    f"{kind.value}: label each kind in a store of its own"
+                )
+            _check(entry, allowed, images if entry.item["id"] in new else None)
+            if entry.answers:
+                answers.setdefault(entry.item["id"], []).extend(entry.answers)
+            if entry.notes:
+                notes.setdefault(entry.item["id"], []).extend(entry.notes)
+            if not classes:
+                labels = (name for given in entry.answers for name in _names(given.label))
+                names |= dict.fromkeys([*entry.classes, *labels])
+        reply = service.submit(partial(_add, batch)).result()
+        added, known = added + reply["added"], known + reply["known"]
+        tick(len(batch))
+    last = [
+        service.submit(lambda desk: desk.add_classes(list(names), time())),
+        service.submit(lambda desk: desk.set(dict(settings or {}), time())),
+        service.submit(lambda desk: answers_of(desk, answers, notes, time())),
+    ]
+    return Loaded(added, known, [call.result() for call in last][-1]["answers"])
+
+
+def _add(batch: list[Entry], desk: Desk) -> Decision:
+    try:
+        return desk.add_items([entry.item for entry in batch], time())
+    except Refused as refusal:  # of two items with one id
+        raise ValueError(f"{batch[0].place} to {batch[-1].place}: {refusal}") from None
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Put entries together: a thousand, or fewer long ones."""
+    batch: list[Entry] = []
+    size = 0
+    for entry in entries:
+        batch.append(entry)
+        size += len(str(entry.item))
+        if len(batch) == BATCH or size > BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _unknown(batch: list[Entry], desk: Desk) -> set[str]:
+    return {entry.item["id"] for entry in batch} - desk.books.rows.keys()
+
+
+def _check(entry: Entry, classes: set[str] | None, images: Path | None) -> None:
+    """Refuse a label that is no class, and a picture that cannot be read."""
+    for given in entry.answers:
+        other = [name for name in _names(given.label) if classes and name not in classes]
+        if other:
+            raise ValueError(f"{entry.place}: the label {other[0]!r} is none of the classes")
+    if images is not None and "image" in entry.item:
+        try:
+            Features([entry.item], images).picture(entry.item)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{entry.place}: {error}") from None
+
+
+def _names(label: Label) -> list[str]:
+    return label if isinstance(label, list) else [label]
+
+
+def answers_of(
+    desk: Desk,
+    answers: Mapping[str, Sequence[Given]],
+    notes: Mapping[str, Sequence[Mapping[str, str]]],
+    at: float,
+) -> Decision:
+    """Take labels and notes of a file, by the ids of their items, into the log.
+
+    An item that has an answer in the log keeps it: the log wins over the file.
+    """
+    books = desk.books
+    events: list[Event] = []
+    for item, given in answers.items():
+        row = books.rows[item]
+        question = books.open_on.get(row)
+        if not books.answers.get(row) and not (question and question.annotator):
+            events += _answered(desk, item, given, at)
+    n_answers = len(events)
+    for item, written in notes.items():
+        known = [
+            (note["text"], note["annotator"]) for note in books.notes.get(books.rows[item], [])
+        ]
+        for note in written:
+            if (note["text"], note["annotator"]) not in known:
+                events += desk.note(item, note["text"], note["annotator"], at).events[-1:]
+    people = dict.fromkeys(event.body["annotator"] for event in events)
+    joined = [
+        Event("joined", {"annotator": checks.words(name, "annotator", 200)}, at)
+        for name in people
+        if name not in books.annotators
+    ]
+    return Decision(joined + events, {"answers": n_answers})
+
+
+def _answered(desk: Desk, item: str, given: Sequence[Given], at: float) -> Iterator[Event]:
+    """Yield one answer of each annotator; the first settles the question that is open."""
+    books = desk.books
+    question = books.open_on.get(books.rows[item])
+    for annotator in dict.fromkeys(answer.annotator for answer in given):
+        label = next(answer.label for answer in given if answer.annotator == annotator)
+        id = "file-" + sha256(f"{item}\n{annotator}".encode()).hexdigest()[:32]
+        if id not in books.ids:
+            yield Event(
+                "answered",
+                {
+                    "id": id,
+                    "question": question and question.name,
+                    "item": item,
+                    "label": checks.label(label, books.classes, books.settings["multilabel"]),
+                    "annotator": annotator,
+                    "found": True,
+                },
+                at,
+            )
+            question = None
+
+
+def _content(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the columns: of a task of Label Studio they are its data."""
+    data = values.get("data")
+    is_task = LABEL_STUDIO & values.keys() or values.keys() <= {"id", "data"}
+    return data if isinstance(data, dict) and is_task else values
+
+
+def _entry(record: Record, columns: Columns, multilabel: bool) -> Entry:
+    values = _content(record.values)
+    label_column = _label_column(values, columns)
+    if values is not record.values:  # a task of Label Studio
+        task = record.values
+        values = {"id": f"ls-{task.get('id')}", "meta": task.get("meta"), **values}
+        answers = list(_annotations(task))
+    elif PRODIGY & values.keys() or ("accept" in values and values.get("answer") in DECISIONS):
+        answers = list(_accepted(values))
+    else:
+        answers = list(_labelled(values, label_column))
+    item = _item(values, columns, label_column)
+    named = [Given(_label(label, multilabel), str(annotator)) for label, annotator in answers]
+    notes = values.get("notes") if isinstance(values.get("notes"), list) else []
+    options = values.get("options") if PRODIGY & values.keys() else None
+    classes = [str(option["id"]) for option in options] if isinstance(options, list) else []
+    return Entry(item, named, [dict(note) for note in notes or []], classes, record.place)
+
+
+def _item(values: Mapping[str, Any], columns: Columns, label_column: str | None) -> dict[str, Any]:
+    for column in (columns.text, columns.image, columns.id, *columns.show):
+        if column is not None and column not in values:
+            raise ValueError(_missing(column, values))
+    if columns.text is not None:
+        content: dict[str, Any] = {"text": _text(values[columns.text])}
+    elif columns.image is not None:
+        content = {"image": _image(values[columns.image])}
+    else:
+        content = _found_content(values, columns, label_column)
+    meta = dict(values["meta"]) if isinstance(values.get("meta"), dict) else {}
+    meta |= {column: _plain(values[column]) for column in columns.show}
+    item = content | ({"meta": meta} if meta else {})
+    id = values.get(columns.id or "id")
+    if id is None or id == "":
+        id = item.get("image", "data:")
+        if id.startswith("data:"):
+            id = sha256(canonical(item).encode()).hexdigest()[:20]
+    return checks.item({"id": _text(id)} | item)
+
+
+def _found_content(
+    values: Mapping[str, Any], columns: Columns, label_column: str | None
+) -> dict[str, Any]:
+    """Find what an item shows: by the names of desks, else its only column, else all of them."""
+    for name, kind in (("fields", dict), ("vector", list), ("image", str), ("text", str)):
+        if isinstance(values.get(name), kind):
+            return {name: values[name]}
+    no_content = {*NOT_SHOWN, columns.id, label_column, *columns.show}
+    rest = {name: _plain(value) for name, value in values.items() if name not in no_content}
+    if not rest:
+        raise ValueError(_missing("text", values))
+    (first, *others) = rest.values()
+    if isinstance(first, str) and not others:
+        return {"text": first}
+    return {"fields": rest}
+
+
+def _label_column(values: Mapping[str, Any], columns: Columns) -> str | None:
+    if columns.label:
+        return columns.label
+    taken = {columns.text, columns.image, columns.id, *columns.show}
+    return next((name for name in LABEL_COLUMNS if name in values and name not in taken), None)
+
+
+def _labelled(values: Mapping[str, Any], column: str | None) -> Iterator[tuple[Any, Any]]:
+    """Yield labels of a plain record, and who gave each."""
+    several = values.get("answers")
+    if isinstance(several, list):
+        yield from ((answer["label"], answer["annotator"]) for answer in several)
+    elif column and not _is_empty(values.get(column)):
+        yield values[column], values.get("annotator") or FILE
+
+
+def _accepted(values: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what somebody accepted in Prodigy; what was rejected or ignored has no label."""
+    label = values.get("accept", values.get("label"))
+    if values.get("answer", "accept") == "accept" and label is not None:
+        who = values.get("_annotator_id") or values.get("_session_id") or FILE
+        yield label, who
+
+
+def _annotations(task: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the choices of a task of Label Studio, and who made them."""
+    for annotation in task.get("annotations") or []:
+        who = annotation.get("completed_by") or FILE
+        who = who.get("email", FILE) if isinstance(who, dict) else who
+        for region in annotation.get("result") or []:
+            choices = region.get("value", {}).get("choices")
+            if region.get("type") == "choices" and choices is not None:
+                if not annotation.get("was_cancelled"):
+                    yield choices, who
+                break
+
+
+def _label(value: Any, multilabel: bool) -> Label:
+    many = value if isinstance(value, list) else [value]
+    names = [_text(name) for name in many]
+    if multilabel:
+        return names
+    if len(names) != 1:
+        raise ValueError(f"{len(names)} labels; with --multilabel an item may have several")
+    return names[0]
+
+
+def _text(value: Any) -> str:
+    """Write a value as a text: 3.0 of a column of numbers is "3"."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if value is None:
+        raise ValueError("a text, an id or a label is missing")
+    return str(value)
+
+
+def _image(value: Any) -> str:
+    """Return the name of a picture, or the picture itself as a data: address."""
+    data = value.get("bytes") if isinstance(value, dict) else value
+    if isinstance(data, bytes):
+        return "data:image/any;base64," + base64.b64encode(data).decode()
+    if not isinstance(value, str):
+        raise ValueError("the column of pictures holds neither names nor pictures")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has: dates and others as texts, what is no number as null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return str(value)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _missing(column: str, values: Mapping[str, Any]) -> str:
+    there = ", ".join(repr(name) for name in values)
+    return f"there is no column {column!r}; the columns are {there}"
