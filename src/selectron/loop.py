@@ -20,7 +20,18 @@ from selectron.compiler.handles import Handle, held
 from selectron.compiler.raw_arrays import RAW_ARRAY, ArrayLayout, fits, vector
 from selectron.compiler.states import States, pack, unpack
 from selectron.compiler.verbs import Verb, digest, helper, kernel
-from selectron.numeric.rows import Csr, Dense, DenseRow, Row, SparseRow, lay_down, row, sound
+from selectron.numeric.rows import (
+    Csr,
+    Dense,
+    DenseRow,
+    Row,
+    SparseRow,
+    dot,
+    lay_down,
+    row,
+    sound,
+    square_norm,
+)
 from selectron.protocol import (
     TWO,
     AnyForecast,
@@ -328,6 +339,14 @@ def run_forecasts(learner, numbers, table, chosen, exact, out):  # type: ignore[
         if exact:
             forecast = made_exact(update, z, forecast)
         write_down(forecast, out[i])
+
+
+def run_products(table, chosen, spread, out):  # type: ignore[no-untyped-def]
+    """Write down the product of some rows with a vector, and their squared lengths."""
+    for i in range(len(chosen)):
+        x = row(table, chosen[i])
+        out[i, 0] = dot(x, spread)
+        out[i, 1] = square_norm(x)
 
 
 def run_table_scores(learner, numbers, table, scores):  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ import numpy as np
 from selectron.arrays import Flags, Indices, Matrix, Vector
 from selectron.classifier.machine import Machine
 from selectron.files import DamagedFile, Reader, Tensors, fields, whole
-from selectron.loop import compiled, run_forecasts, run_presented, run_table_scores
+from selectron.loop import compiled, run_forecasts, run_presented, run_products, run_table_scores
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import (
     Csr,
@@ -21,7 +21,6 @@ from selectron.numeric.rows import (
     Rows,
     SparseRow,
     add_scaled,
-    dot,
     n_entries,
     row,
     sealed,
@@ -200,8 +199,9 @@ def presented(machine: Machine, rows: Rows) -> Rows:
 
 def likeness(table: Rows, t: int, others: Indices) -> Vector:
     """Return the cosine of row t with each of the others."""
-    spread = np.zeros(shape(table)[1])
+    spread, products = np.zeros(shape(table)[1]), np.zeros((len(others), 2))
     add_scaled(row(table, t), 1.0, spread)
-    length = square_norm(row(table, t))
-    rows = [row(table, other) for other in others.tolist()]
-    return np.array([dot(x, spread) / np.sqrt(max(length * square_norm(x), 1e-300)) for x in rows])
+    compiled(run_products, ())(sealed(table), others, spread, products)
+    lengths = products[:, 1] * square_norm(row(table, t))
+    cosines: Vector = products[:, 0] / np.sqrt(np.maximum(lengths, 1e-300))
+    return cosines

@@ -23,6 +23,9 @@ Leaf: TypeAlias = Any  # an array or a number
 Change: TypeAlias = Callable[[Leaf], Leaf]
 
 
+PIECE = 1 << 15  # numbers that are searched at once
+
+
 class Snapshot(NamedTuple):
     """What a refused batch must not have changed."""
 
@@ -83,8 +86,20 @@ class States(Generic[Same]):
 def thinned(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot without the zeros at the end of its arrays, whose room is free."""
     flat = [array.reshape(-1) for array in snapshot.arrays]
-    used = [int(np.flatnonzero(array)[-1]) + 1 if array.any() else 0 for array in flat]
+    used = [_used(array) for array in flat]
     return snapshot._replace(arrays=[a[:n].copy() for a, n in zip(flat, used, strict=True)])
+
+
+def _used(array: Array) -> int:
+    """Return where the zeros at the end of an array begin, in pieces from the end."""
+    end = len(array)
+    while end > 0:
+        start = max(0, end - PIECE)
+        found = np.flatnonzero(array[start:end])
+        if len(found):
+            return start + int(found[-1]) + 1
+        end = start
+    return 0
 
 
 def nodes(state: State) -> list[Any]:

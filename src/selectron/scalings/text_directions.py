@@ -84,7 +84,8 @@ class TextDirections(Scaling):
         """Learn rarities and directions from rows at hand, once."""
         table = as_sparse(rows)
         n, d = shape(rows)
-        state = state._replace(counts=whole_numbers(table.values), n_rows=n, studied=True)
+        whole = (table.values >= 0.0) & (table.values == np.floor(table.values))
+        state = state._replace(counts=bool(whole.all()), n_rows=n, studied=True)
         state.rows_with[:] = np.bincount(table.indices[table.values != 0.0], minlength=d)
         common = np.argsort(-state.rows_with, kind="stable")[: len(state.basis) - 1]
         common = np.sort(common[state.rows_with[common] > 1.0])

@@ -20,6 +20,7 @@ from selectron.protocol import (
     learn,
     out_of_range,
     predict,
+    room_for,
 )
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.updates.class_ridge import KnownClasses, TwoPrototypes, weight_of
@@ -179,6 +180,7 @@ def chances_by_memory(update: RehearsalState, scores: Matrix) -> Matrix:
 
 
 in_file(RehearsalState, "visits", norm=NOT_NEGATIVE)
+room_for(RehearsalState, "scores")
 
 
 @flaw.of(Memory)
