@@ -5,7 +5,6 @@ import threading
 from contextlib import contextmanager
 from copy import copy
 from hashlib import sha256
-from math import sqrt
 from random import Random
 
 import numpy as np
@@ -122,23 +121,10 @@ class WordLearner:
         self.classes, self.taught = json.loads(data)
 
 
-def estimate(records, unlabelled, level):
-    n = len(records)
-    if not n:
-        return {"error": 0.5, "low": 0.0, "high": 1.0, "audits": 0}
-    share, width = sum(wrong for wrong, _ in records) / n, 1.4 / sqrt(n)
-    return {
-        "error": share,
-        "low": max(0.0, share - width),
-        "high": min(1.0, share + width),
-        "audits": n,
-    }
-
-
 @contextmanager
 def service(folder, items=(), classes=CLASSES, **settings):
     """A service on a store in a folder; items and settings are given to a new store."""
-    running = Service(open_store(folder / "labels.db"), Desk(WordLearner, estimate))
+    running = Service(open_store(folder / "labels.db"), Desk(WordLearner))
     try:
 
         def setup(method, *arguments):
