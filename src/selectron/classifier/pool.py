@@ -33,7 +33,7 @@ FIRST, DOUBT, AUDIT = "first", "doubt", "audit"
 SHORTLIST = 64  # rows of least margin whose variance is computed
 FIRST_LOOK = 2000  # rows among which the first ones are looked for
 COIN_OF_CHOICE = 0x5EED  # sets the coins of choices apart from those of rounds
-MOST_ROWS = 1 << 30
+MOST_ROWS = 1 << 26  # in a file: a flag each, which the file itself does not hold
 
 
 class Choice(NamedTuple):

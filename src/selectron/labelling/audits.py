@@ -41,13 +41,15 @@ class Audited(NamedTuple):
 
 
 def estimate(audited: Audited, level: float) -> dict[str, float | int | None]:
-    """Return error, low, high and the number of audits."""
+    """Return error, low, high and the number of audits.
+
+    Of what is fixed all of the level goes into the upper limit, which the goal is held against;
+    the lower one is 0, for a limit on both sides would hold less often than the level says.
+    """
     draws, left, fixed, found, goal = audited
-    late = of_late(draws, level)
     if fixed:
-        late = late._replace(high=of_the_rest(draws, left, level, found=found, goal=goal).high)
-        late = late._replace(low=min(late.low, late.high))
-    return late._asdict()
+        return of_the_rest(draws, left, level, found=found, goal=goal)._asdict()
+    return of_late(draws, level)._asdict()
 
 
 class Interval(NamedTuple):
