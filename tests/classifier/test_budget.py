@@ -19,7 +19,7 @@ def settings(n):
     """Yield budgets, rules, streams and delays at random."""
     rng = np.random.default_rng(11)
     for _ in range(n):
-        horizon = int(rng.integers(150, 600))
+        horizon = int(rng.integers(110, 260))
         total = int(rng.integers(5, horizon // 4))
         kind = rng.integers(3)
         if kind == 0:

@@ -78,17 +78,17 @@ def memory(clf):
 )
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e170])
 def test_a_refused_batch_changes_nothing(options, wrong):
-    clf, batch = learner(**options), np.tile(X, (8, 1))
+    clf, batch = learner(**options), np.tile(X, (3, 1))
     batch[-2, 1] = wrong
     before, predicted = memory(clf), clf.decision_function(X)
     with pytest.raises(ValueError, match=f"row {len(batch) - 2}"):
-        clf.partial_fit(batch, np.tile(Y, 8))
+        clf.partial_fit(batch, np.tile(Y, 3))
     assert memory(clf) == before
     np.testing.assert_array_equal(clf.decision_function(X), predicted)
-    labels = np.tile(Y, 8).astype(object)
+    labels = np.tile(Y, 3).astype(object)
     labels[-1] = "neither"
     with pytest.raises(ValueError, match="unknown label neither"):
-        clf.partial_fit(np.tile(X, (8, 1)), labels)
+        clf.partial_fit(np.tile(X, (3, 1)), labels)
     assert memory(clf) == before
 
 
