@@ -38,6 +38,7 @@ def test_the_table_has_the_numbers_of_the_run(command, data, rows):
         share,
         trace.n_mistakes,
         f"{trace.error:.4f}",
+        f"{trace.f1:.4f}",
         "-",
         trace.n_updates,
     ]
@@ -60,6 +61,9 @@ def test_json_has_them_too(command, data, rows):
                 "labels": [trace.n_asked for trace in traces],
                 "mistakes": [trace.n_mistakes for trace in traces],
                 "updates": [trace.n_updates for trace in traces],
+                "f1": [trace.f1 for trace in traces],
+                "precision": [trace.precision for trace in traces],
+                "recall": [trace.recall for trace in traces],
                 "test_error": None,
                 "certificate": str(traces[0].certificate()),
             }
@@ -79,7 +83,7 @@ def test_json_goes_to_a_file_whole(command, data, tmp_path):
 def test_several_seeds_have_a_spread(command, data):
     _, out, _ = command("run", data, "--rules", PLAIN, "--seeds", "3")
     assert "3 seed(s)" in out
-    assert len(re.findall(r"[\d.]+ ±[\d.]+", out)) == 4
+    assert len(re.findall(r"[\d.]+ ±[\d.]+", out)) == 5
 
 
 def test_the_default_learner(command, data, rows):
@@ -211,7 +215,7 @@ def test_many_classes_are_reported_one_by_one(command, three, tmp_path):
     assert confusion.sum() == 200
     assert confusion.sum() - np.trace(confusion) == result["mistakes"][0]
     shares = np.diag(confusion) / confusion.sum(axis=1)
-    np.testing.assert_allclose(result["recall"], shares)
+    np.testing.assert_allclose(result["recalls"], shares)
     assert f"{shares[2]:.3f}" in out
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +14,23 @@ from selectron.evaluate import Certificate, Trace, progressive
 from selectron.queries import Uniform
 from selectron.streams import Stream
 
-HEAD = ("learner", "labels", "of the rows", "mistakes", "stream error", "test error", "updates")
+HEAD = (
+    "learner", "labels", "of the rows", "mistakes", "stream error", "F", "test error", "updates"
+)  # fmt: skip
 
 WIDEST_TABLE = 20  # classes; the confusion of more classes is in the JSON only
+
+
+class Numbers(NamedTuple):
+    """What one run of a learner came to."""
+
+    labels: int
+    mistakes: int
+    updates: int
+    f1: float
+    precision: float
+    recall: float
+    test_error: float | None
 
 
 @dataclass(frozen=True)
@@ -23,32 +38,39 @@ class Result:
     """One learner with several seeds: numbers of every run, the first trace, the last learner."""
 
     name: str
-    rounds: int
-    labels: list[int]
-    mistakes: list[int]
-    updates: list[int]
-    test_errors: list[float]
+    runs: list[Numbers]
     trace: Trace
     learner: StreamClassifier
 
+    @property
+    def rounds(self) -> int:
+        return len(self.trace)
+
+    def all(self, name: str) -> list[float]:
+        """Return a number of every run; nothing where it was not measured."""
+        values = (getattr(run, name) for run in self.runs)
+        return [value for value in values if value is not None]
+
     def row(self) -> list[object]:
+        tested = self.all("test_error")
         return [
             self.name,
-            _spread(self.labels, 0),
+            _spread(self.all("labels"), 0),
             f"{100 * self.rate:.2f} %",
-            _spread(self.mistakes, 0),
-            _spread([mistakes / self.rounds for mistakes in self.mistakes], 4),
-            _spread(self.test_errors, 4) if self.test_errors else None,
-            _spread(self.updates, 0),
+            _spread(self.all("mistakes"), 0),
+            _spread([mistakes / self.rounds for mistakes in self.all("mistakes")], 4),
+            _spread(self.all("f1"), 4),
+            _spread(tested, 4) if tested else None,
+            _spread(self.all("updates"), 0),
         ]
 
     def as_json(self) -> dict[str, object]:
-        counts = {name: getattr(self, name) for name in ("rounds", "labels", "mistakes", "updates")}
-        facts = {"learner": self.name, **counts, "test_error": self.test_errors or None}
+        numbers = {name: self.all(name) or None for name in Numbers._fields}
+        facts: dict[str, object] = {"learner": self.name, "rounds": self.rounds, **numbers}
         facts["certificate"] = str(self.certificate)
         if self.many:  # how often each class was predicted as each, in the stream of the first seed
-            confusion, recall = self.trace.confusion.tolist(), self.trace.recalls.tolist()
-            facts |= {"classes": self.classes, "confusion": confusion, "recall": recall}
+            confusion, recalls = self.trace.confusion.tolist(), self.trace.recalls.tolist()
+            facts |= {"classes": self.classes, "confusion": confusion, "recalls": recalls}
         return facts | ({"readout": self.readout} if self.readout else {})
 
     @property
@@ -72,7 +94,7 @@ class Result:
 
     @property
     def rate(self) -> float:
-        return float(np.mean(self.labels)) / self.rounds
+        return float(np.mean(self.all("labels"))) / self.rounds
 
     @property
     def readout(self) -> str | None:
@@ -100,7 +122,7 @@ def judge(
     curves: bool = False,
 ) -> Result:
     """Run the learner once for each seed; with `curves`, test after every update too."""
-    labels, mistakes, updates, errors = [], [], [], []
+    runs: list[Numbers] = []
     first = None
     for seed in seeds:
         stream = stream_of(seed)
@@ -108,14 +130,14 @@ def judge(
         trace = progressive(learner, stream.X, stream.y, seed=seed, test=test, tick=tick)
         if first is None:  # the other traces are dropped: each holds its rows
             first = trace
-        labels.append(trace.n_asked)
-        mistakes.append(trace.n_mistakes)
-        updates.append(trace.n_updates)
+        error = None
         if stream.test is not None:
             X_test, y_test = stream.test
-            errors.append(float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test))))
+            error = float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test)))
+        counts = trace.n_asked, trace.n_mistakes, trace.n_updates
+        runs.append(Numbers(*counts, trace.f1, trace.precision, trace.recall, error))
     assert first is not None
-    return Result(name, len(first), labels, mistakes, updates, errors, first, trace.learner)
+    return Result(name, runs, first, trace.learner)
 
 
 def control_of(result: Result, learner: SelectiveClassifier) -> SelectiveClassifier:

@@ -11,6 +11,7 @@ from selectron.arrays import Codes, Vector
 from selectron.classifier.estimator import StreamClassifier
 from selectron.estimate import Estimate, Evidence
 from selectron.evaluate.certificate import Certificate, certify
+from selectron.evaluate.f_measure import Found, macro_f1
 from selectron.numeric.rows import Rows
 from selectron.queries import Always, Uniform
 
@@ -73,11 +74,14 @@ class Trace:
     @property
     def confusion(self) -> NDArray[np.int64]:
         """How often each class (row) was predicted as each class (column), over all rounds."""
+        return self._confusion(slice(None))
+
+    def _confusion(self, rounds: slice) -> NDArray[np.int64]:
         classes = self.learner.classes_
         many = len(classes) > 2
         true, guessed = (
             np.asarray(codes, np.int64) if many else (np.asarray(codes) > 0).astype(np.int64)
-            for codes in (self.signs, self.predicted)
+            for codes in (self.signs[rounds], self.predicted[rounds])
         )
         counts = np.zeros((len(classes), len(classes)), np.int64)
         np.add.at(counts, (true, guessed), 1)
@@ -89,6 +93,37 @@ class Trace:
         counts = self.confusion
         shares: Vector = np.diag(counts) / np.maximum(counts.sum(axis=1), 1)
         return shares
+
+    def found(self, first: int = 0, end: int | None = None) -> list[Found]:
+        """Count, class by class, what was named and what was there in rounds `first` to `end`."""
+        counts = self._confusion(slice(first, end))
+        parts = np.diag(counts), counts.sum(axis=0), counts.sum(axis=1)
+        return [Found(*map(int, class_)) for class_ in zip(*parts, strict=True)]
+
+    @property
+    def precision(self) -> float:
+        """Of the rounds named as of the second class, the share that was; of more: the mean."""
+        return float(np.mean([found.precision for found in self._judged()]))
+
+    @property
+    def recall(self) -> float:
+        """Of the rounds of the second class, the share that was named so; of more: the mean."""
+        return float(np.mean([found.recall for found in self._judged()]))
+
+    @property
+    def f1(self) -> float:
+        """The F-measure of the second class; of more than two classes: the mean over classes."""
+        return macro_f1(self._judged())
+
+    def f1_by_block(self, blocks: int) -> list[float]:
+        """Return the F-measure of each of so many stretches of the run, as equal as can be."""
+        ends = [round(len(self) * k / blocks) for k in range(blocks + 1)]
+        return [macro_f1(self._judged(*ends[k : k + 2])) for k in range(blocks)]
+
+    def _judged(self, first: int = 0, end: int | None = None) -> list[Found]:
+        """Return the classes that count: of two the second, of more all of them."""
+        found = self.found(first, end)
+        return found if len(found) > 2 else found[1:]
 
     @property
     def test_labels(self) -> NDArray[np.int64]:

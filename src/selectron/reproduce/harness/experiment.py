@@ -1,7 +1,8 @@
 """Run an experiment: measure its jobs, report them, write a text, draw a figure.
 
-A study is a module with five functions: `jobs`, `measure`, `report`, `text` and `draw`. The
-experiment runs the study under a name.
+A study is a module with five functions: `jobs`, `measure`, `report`, `text` and `draw`. Where the
+paper claims something of its table or figure, a sixth, `verdicts`, says whether ours bears it out.
+The experiment runs the study under a name.
 """
 
 import os
@@ -10,16 +11,17 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from selectron.evaluate.plots import write_figure
+from selectron.reproduce.harness.verdict import Row as Row
+from selectron.reproduce.harness.verdict import verdict_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Job = TypeVar("Job")
 Found = TypeVar("Found")
-Row = dict[str, Any]  # an object of the JSON report: its values are numbers, words, lists, objects
 Tick = Callable[[], object]
 
 
@@ -50,6 +52,7 @@ class Parts(NamedTuple, Generic[Job, Found]):
     report: Callable[[list[tuple[Job, Found]], int], Row]
     text: Callable[[Row], str]
     draw: Callable[[Row], "Figure"]
+    verdicts: Callable[[Row], list[Row]] | None = None
 
 
 def nothing() -> None:
@@ -100,11 +103,14 @@ class Experiment(Generic[Job, Found]):
         jobs = self.study.jobs(n)
         each = in_processes if self.processes else one_by_one
         found = zip(jobs, each(self.study.measure, jobs, tick), strict=True)
-        return {"experiment": self.name} | self.study.report(list(found), n)
+        result = {"experiment": self.name} | self.study.report(list(found), n)
+        judge = getattr(self.study, "verdicts", None)
+        return result | ({"verdicts": judge(result)} if judge else {})
 
     def text(self, result: Row) -> str:
-        """Write the report between its caption and the claim."""
-        parts = self.caption.format_map(result), self.study.text(result), self.claim
+        """Write the report between its caption and the claims, with a verdict on each."""
+        judged = "\n".join(["", *verdict_lines(result["verdicts"])]) if "verdicts" in result else ""
+        parts = self.caption.format_map(result), self.study.text(result), judged, self.claim
         return "\n".join(part for part in parts if part)
 
     def plot(self, result: Row, path: Path) -> None:
