@@ -188,6 +188,14 @@ class Scaling(Spec):
         """Return the state after a look at all rows at hand; None: rows are absorbed in a pass."""
         return None
 
+    def waits_for(self, state: Any) -> int | None:
+        """Return how many rows of a stream are still held back to be studied; None: none are."""
+        return None
+
+    def study_held(self, state: Any) -> Any:
+        """Return the state after a look at the rows that were held back."""
+        return state
+
 
 class UpdateRule(Spec):
     """How a label changes the hypothesis."""

@@ -316,7 +316,7 @@ class StreamClassifier:
             run = self._started()
             if isinstance(run, MultilabelRun) or not isinstance(run.machine, LinearMachine):
                 self._one_row = batch_of_one(run, x)
-            elif run.arrived:
+            elif run.arrived or run.machine.waits:
                 return batch_of_one(run, x)
             else:
                 self._one_row = thin_row(run, x, self)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from selectron.arrays import Array, Codes, DType, Matrix, Vector
-from selectron.compiler.states import Snapshot, States, carried, nodes, pack
+from selectron.compiler.states import Snapshot, States, carried, nodes, own_arrays, pack
 from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
@@ -30,6 +30,7 @@ from selectron.numeric.rows import Rows, n_bytes, part, sealed, shape
 from selectron.protocol import QueryState, rooms
 from selectron.spec import Rules
 
+LEAST_STUDIED, MOST_STUDIED = 250, 1000  # rows at once that a scaling studies
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C and other threads wait
 
 
@@ -164,13 +165,43 @@ class LinearMachine:
 
     def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
         stop = min(shape(rows)[0], start + CHUNK)
+        wait = self.study(rows, start)
+        if wait is not None:
+            stop = min(stop, start + wait)
         return sealed(part(rows, start, stop)), stop
+
+    def study(self, rows: Rows, start: int) -> int | None:
+        """Let the scaling study the first rows of a stream; return how many more it waits for.
+
+        Many rows that come at once are studied before the first of them is presented. Fewer are
+        held back until there are enough.
+        """
+        scaling, states = self.rules.scaling, self.states
+        wait = scaling.waits_for(states.now.scaling)
+        if wait is None:
+            return None
+        state, end = own_arrays(states.now.scaling), min(shape(rows)[0], start + MOST_STUDIED)
+        if wait <= 0:
+            state = scaling.study_held(state)
+        elif end - start >= LEAST_STUDIED and not states.now.scaling.n_rows:
+            state = scaling.study(state, part(rows, start, end))
+        else:
+            return wait
+        states.adopt(states.now._replace(scaling=state))
+        return None
 
     def run(self, rounds: Rounds) -> Moved:
         states = self.states
         return Moved(*compiled(run_pass, states.kinds)(states.tree, states.numbers, *rounds))
 
+    @property
+    def waits(self) -> bool:
+        """Whether the scaling still waits for rows to study."""
+        return self.rules.scaling.waits_for(self.states.now.scaling) is not None
+
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
+        if fresh:
+            self.study(rows, 0)
         return self.run(lesson_of(sealed(rows), labels, told, fresh=fresh)).status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:

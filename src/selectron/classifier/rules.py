@@ -18,6 +18,8 @@ MOST_DIRECTIONS, MOST_OF_CLASSES = 64, 100
 MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
 # Sparse rows up to this width are spread out; wider ones never are.
 WIDEST_SPREAD = 256
+WIDEST_STUDIED = 1 << 24  # columns of sparse rows whose directions are found
+HELD_BACK = 250  # rows of a stream of texts, before the first question
 
 
 class Wishes(NamedTuple):
@@ -66,7 +68,7 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
     if scaling is None and update is not None:
         scaling = WITH_CONSTANT if fit_intercept else AS_THEY_ARE
     elif scaling is None:
-        scaling = _scaling(text, rows, at_hand=at_hand)
+        scaling = _scaling(d, rows, text=text, at_hand=at_hand)
     if update is None:
         update = _update(scaling, d, n_classes)
     if not (scaling.WRITTEN_OUT or update.by_products):
@@ -101,10 +103,15 @@ ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}
 _PLACES = {"scaling": "scalings", "update": "updates", "query": "queries"}
 
 
-def _scaling(text: bool, rows: int | None, *, at_hand: bool) -> Scaling:
-    if text and at_hand:
+def _scaling(d: int, rows: int | None, *, text: bool, at_hand: bool) -> Scaling:
+    if not text:
+        return Automatic(warmup=_warmup(rows))
+    if d > WIDEST_STUDIED:
+        return Text(warmup=_warmup(rows))
+    if at_hand:
         return TextDirections()
-    return (Text if text else Automatic)(warmup=_warmup(rows))
+    short = rows is not None and rows < HELD_BACK
+    return TextDirections(held_back=_warmup(rows) if short else HELD_BACK)
 
 
 def _update(scaling: Scaling, d: int, n_classes: int) -> UpdateRule:

@@ -107,7 +107,8 @@ def as_sparse(rows: Rows) -> Csr:
     """Return the rows as entries and their columns; sparse ones are not copied."""
     if isinstance(rows, Csr):
         first = rows.starts[0]
-        return Csr(row_values(rows), rows.indices[first:], rows.starts - first, rows.width)
+        columns = rows.indices[first : rows.starts[-1]]
+        return Csr(row_values(rows), columns, rows.starts - first, rows.width)
     t, columns = np.nonzero(rows.values)
     starts = np.searchsorted(t, np.arange(len(rows.values) + 1))
     return Csr(rows.values[t, columns], columns.astype(np.uint32), starts, rows.values.shape[1])

@@ -1,4 +1,4 @@
-"""Texts at hand: words weighted by rarity, and the directions in which all texts spread."""
+"""Texts: words weighted by rarity, and the directions in which unlabelled texts spread."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -27,6 +27,7 @@ from selectron.spec import NOT_NEGATIVE, SHARE, Range, Scaling
 MOST_WORDS = 1 << 14  # columns that take part in directions: those of most rows
 FEW = 2000  # rows that have half as many directions
 SAMPLE = 4000  # rows from which directions are found
+MOST_HELD = 256  # entries of a row that is held back; the rest of a long text is not studied
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,15 @@ class TextDirections(Scaling):
 
     u has length 1, its entries are weighted by rarity: log(1 + count) log((n + 1)/(df + 1)), or
     x log((n + 1)/(df + 1)) where rows are not whole numbers. v is the product of u with the leading
-    directions of rows at hand (`study`), at length 1. Before the rows were studied v is 0.
+    directions of rows that were studied, at length 1: rows at hand, or the first ones of a stream.
+    Before rows were studied v is 0.
 
     Parameters
     ----------
     directions : int
         How many directions are looked for; half as many in fewer than 2,000 rows.
+    held_back : int
+        Rows of a stream that go by without a question, to be studied; 0: only `study` does.
     share : float
         s, what the directions count for beside the words.
     bias : float
@@ -57,16 +61,22 @@ class TextDirections(Scaling):
     """
 
     directions: int = 100
+    held_back: int = 0
     share: float = 0.3
     bias: float = 0.25
-    RANGES: ClassVar = {"directions": Range(1, 1000), "share": SHARE, "bias": NOT_NEGATIVE}
+    RANGES: ClassVar = {
+        "directions": Range(1, 1000),
+        "held_back": Range(0, 10_000),
+        "share": SHARE,
+        "bias": NOT_NEGATIVE,
+    }
 
     @property
     def EXTRA(self) -> int:  # type: ignore[override] # noqa: N802 - one for each direction
         return int(self.directions) + 1
 
     def begin(self, d: int, dtype: DType) -> "DirectionsState":
-        k, room = int(self.directions), d + self.EXTRA
+        k, room, held = int(self.directions), d + self.EXTRA, int(self.held_back)
         columns = np.arange(d if d < 2**32 else 0, dtype=np.uint32)
         return DirectionsState(
             np.zeros(d),
@@ -75,10 +85,26 @@ class TextDirections(Scaling):
             np.zeros(room),
             np.zeros(room, np.uint32),
             columns,
+            np.zeros((held, MOST_HELD)),
+            np.zeros((held, MOST_HELD), np.uint32),
+            np.zeros(held, np.int32),
             sqrt(1.0 - float(self.share)),
             sqrt(float(self.share)),
             float(self.bias),
         )
+
+    def waits_for(self, state: "DirectionsState") -> int | None:
+        return None if state.studied else len(state.held_sizes) - state.n_rows
+
+    def study_held(self, state: "DirectionsState") -> "DirectionsState":
+        sizes = state.held_sizes
+        kept = np.arange(MOST_HELD) < sizes[:, np.newaxis]
+        starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        table = Csr(state.held_values[kept], state.held_columns[kept], starts, len(state.places))
+        state = self.study(state, table)
+        for held in (state.held_values, state.held_columns, state.held_sizes):
+            held[:] = 0
+        return state
 
     def study(self, state: "DirectionsState", rows: Rows) -> "DirectionsState":
         """Learn rarities and directions from rows at hand, once."""
@@ -105,6 +131,9 @@ class DirectionsState(NamedTuple):
     values: Vector  # room for one row
     indices: Indices
     columns: Indices  # 0, 1, 2, ...: the columns of a dense row
+    held_values: Matrix  # the first rows of a stream, until they are studied
+    held_columns: Indices
+    held_sizes: Indices  # entries of each
     words: float  # what the words are multiplied by
     latent: float  # what the directions are multiplied by
     bias: float
@@ -132,11 +161,17 @@ def _weighed(state: DirectionsState, table: Csr, n: int) -> Csr:
 @absorb.of(DirectionsState)
 def directions_absorb(scaling: DirectionsState, given: Row) -> DirectionsState:
     x = stored(given, scaling.columns)
-    size = np.float64(lane_dot(x.values, x.values))
-    if scaling.studied or size - size != 0.0:  # NaN or infinity: the pass will refuse the row
+    square = np.float64(lane_dot(x.values, x.values))
+    if scaling.studied or square - square != 0.0:  # NaN or infinity: the pass will refuse the row
         return scaling
     for k in range(len(x.values)):
         scaling.rows_with[x.indices[k]] += x.values[k] != 0.0
+    if scaling.n_rows < len(scaling.held_sizes):
+        size = min(len(x.values), MOST_HELD)
+        for k in range(size):
+            scaling.held_values[scaling.n_rows, k] = x.values[k]
+            scaling.held_columns[scaling.n_rows, k] = x.indices[k]
+        scaling.held_sizes[scaling.n_rows] = size
     counts = scaling.counts and whole_numbers(x.values)
     return scaling._replace(counts=counts, n_rows=scaling.n_rows + 1)
 
@@ -176,7 +211,7 @@ def counts_words(scaling: DirectionsState) -> bool:
 
 @ready.of(DirectionsState)
 def knows_a_row(scaling: DirectionsState) -> bool:
-    return scaling.n_rows > 0
+    return scaling.studied or (scaling.n_rows > 0 and len(scaling.held_sizes) == 0)
 
 
 in_file(DirectionsState, "words", "latent", "bias")
@@ -188,7 +223,10 @@ def wrong_places(scaling: DirectionsState) -> str:
     if not np.array_equal(scaling.columns, np.arange(len(scaling.columns))):
         return "the columns do not rise by 1"
     places = Range(0, len(scaling.basis) - 1)
-    return out_of_range(scaling, places=places, rows_with=NOT_NEGATIVE)
+    sizes, held = Range(0, MOST_HELD), Range(0, len(scaling.columns) - 1)
+    return out_of_range(
+        scaling, places=places, rows_with=NOT_NEGATIVE, held_sizes=sizes, held_columns=held
+    )
 
 
 room_for(DirectionsState, "values", "indices")
