@@ -73,7 +73,13 @@ def one_pass(options: Namespace, name: str, learner_of: LearnerOf) -> PassResult
     """Let a learner pass over the rows once, asking whoever the options name."""
     asks = options.oracle is not None or options.label_store is not None
     with _progress(options.data) as bar:
-        rows = FileRows(options.data, options.target, supervised=not asks, tick=bar.update)
+        rows = FileRows(
+            options.data,
+            options.target,
+            supervised=not asks,
+            pairs=options.pairs,
+            tick=bar.update,
+        )
         sides = _Sides(options)
         first = next(batches := iter(rows))
         classes = {sides.of(label) for label in first.labels if label is not None}

@@ -36,13 +36,13 @@ class Oracle:
         except OSError as error:
             raise ValueError(f"--oracle {command}: cannot start it: {error.strerror}") from None
         self._lines: Queue[bytes] = Queue()
-        Thread(target=self._listen, daemon=True).start()
+        self._listener = Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        with suppress(ValueError):  # closed
-            while line := self._process.stdout.readline(LONGEST_ANSWER + 1):
-                self._lines.put(line)
+        while line := self._process.stdout.readline(LONGEST_ANSWER + 1):
+            self._lines.put(line)
         self._lines.put(b"")
 
     def __call__(self, record: Record) -> Any:
@@ -92,6 +92,9 @@ class Oracle:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._listener.join(FAREWELL)
+        if self._process.stdout is not None and not self._listener.is_alive():
+            self._process.stdout.close()
 
 
 @contextmanager

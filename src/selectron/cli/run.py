@@ -199,7 +199,7 @@ def _check(options: Namespace) -> None:
 def _read(options: Namespace) -> Stream:
     """Read the whole stream and choose its classes."""
     sides = (text.split(",") if text else None for text in (options.positive, options.negative))
-    stream = two_classes(read_stream(options.data, options.target), *sides)
+    stream = two_classes(read_stream(options.data, options.target, pairs=options.pairs), *sides)
     if stream.X.shape[0] != len(stream.y):
         raise ValueError(f"{options.data}: {stream.X.shape[0]} rows but {len(stream.y)} labels")
     if not options.unit_norm:

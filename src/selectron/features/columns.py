@@ -139,9 +139,9 @@ class Codes(Column):
 
 @dataclass(frozen=True)
 class Words(Column):
-    """A text: how often each word stands in it, and each pair of neighbours."""
+    """A text: how often each word stands in it, and perhaps each pair of neighbours."""
 
-    pairs: bool = True
+    pairs: bool = False
     kind: ClassVar = "words"
     makes_wide: ClassVar = True
 

@@ -11,6 +11,7 @@ from selectron.features.pictures import grey_pixels, picture_of
 from selectron.features.recipe import Recipe
 
 Item = Mapping[str, Any]
+PLACES = 1 << 18  # of a text at hand
 
 
 class Kind(Enum):
@@ -59,7 +60,7 @@ class Features:
         if self.kind is Kind.FIELDS:
             self.recipe = Recipe.choose([self._record(item) for item in first])
         elif self.kind is Kind.TEXT:
-            self.recipe = Recipe((Words("text", pairs=False),))
+            self.recipe = Recipe((Words("text"),), places=PLACES)
         elif self.kind is Kind.IMAGE:
             self.recipe = Recipe((Image("image"),))
         else:

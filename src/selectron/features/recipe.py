@@ -1,7 +1,7 @@
 """How a row is made of a record: decided once from the first records, the same on every machine."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 from pathlib import Path
@@ -21,11 +21,13 @@ from selectron.features.columns import (
     column_of,
     text_of,
 )
-from selectron.features.hashing import PLACES, hashed_letters, hashed_names, hashed_words, moved
+from selectron.features.hashing import hashed_letters, hashed_names, hashed_words, moved
 from selectron.features.pictures import grey_pixels, picture_of
 
 Record = Mapping[str, Any]
 LOOKED_AT = 1000  # records that decide
+PLACES, PLACES_OF_PAIRS = 1 << 16, 1 << 18  # of a wide row: more cost time, and gain nothing
+MOST_PLACES = 1 << 24
 WIDEST = 512  # places of a row that is written out
 MOST_COLUMNS = 10_000
 
@@ -40,6 +42,8 @@ class Recipe:
         The columns that are read.
     left_out : tuple of (str, str)
         The others, and why.
+    places : int
+        How many places a wide row has.
 
     Examples
     --------
@@ -55,15 +59,23 @@ class Recipe:
 
     columns: tuple[Column, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    places: int = PLACES
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
         if not 0 < len(set(names)) == len(names) <= MOST_COLUMNS:
             raise ValueError(f"a row is made of 1 to {MOST_COLUMNS:,} columns, each once")
+        if not isinstance(self.places, int) or not 1 <= self.places <= MOST_PLACES:
+            raise ValueError(f"a wide row has {self.places!r:.40} places")
 
     @classmethod
-    def choose(cls, records: Sequence[Record], leave: Sequence[str] = ()) -> "Recipe":
-        """Decide from the first records; `leave` names columns that are not read."""
+    def choose(
+        cls, records: Sequence[Record], leave: Sequence[str] = (), *, pairs: bool = False
+    ) -> "Recipe":
+        """Decide from the first records.
+
+        `leave` names columns that are not read; with `pairs`, texts are read by pairs of words too.
+        """
         first = records[:LOOKED_AT]
         names = dict.fromkeys(name for record in first for name in record)
         found = {
@@ -78,7 +90,9 @@ class Recipe:
         if not columns:
             said = "; ".join(f"{name!r}: {why}" for name, why in left_out) or "there are none"
             raise ValueError(f"no column says anything about a row: {said}")
-        return cls(columns, left_out)
+        if pairs:
+            columns = tuple(replace(c, pairs=True) if isinstance(c, Words) else c for c in columns)
+        return cls(columns, left_out, PLACES_OF_PAIRS if pairs else PLACES)
 
     @cached_property
     def is_wide(self) -> bool:
@@ -90,7 +104,7 @@ class Recipe:
     @property
     def width(self) -> int:
         """How many places a row has."""
-        return PLACES if self.is_wide else sum(column.width for column in self.columns)
+        return self.places if self.is_wide else sum(column.width for column in self.columns)
 
     def rows(self, records: Sequence[Record | str], images: Path | None = None) -> Table:
         """Make a row of each record; `images` is the folder of the pictures that records name.
@@ -127,9 +141,9 @@ class Recipe:
             if isinstance(column, Words | Letters):
                 texts = [text_of(value) for value in found]
                 hashed = (
-                    hashed_words(texts, pairs=column.pairs)
+                    hashed_words(texts, self.places, pairs=column.pairs)
                     if isinstance(column, Words)
-                    else hashed_letters(texts)
+                    else hashed_letters(texts, self.places)
                 )
                 parts.append(moved(hashed, column.name) if parts else hashed)
             elif isinstance(column, Image):
@@ -144,7 +158,7 @@ class Recipe:
                 named.append(column.tokens(found))
         if named:
             joined = ([pair for pairs in row for pair in pairs] for row in zip(*named, strict=True))
-            parts.append(hashed_names(joined))
+            parts.append(hashed_names(joined, self.places))
         whole: Table = reduce(add, parts)
         return whole.tocsr()
 
@@ -157,13 +171,14 @@ class Recipe:
     def describe(self) -> dict[str, Any]:
         """Return all by name, ready for JSON."""
         columns = [column.describe() for column in self.columns]
-        return {"columns": columns, "left_out": [list(pair) for pair in self.left_out]}
+        left_out = [list(pair) for pair in self.left_out]
+        return {"columns": columns, "left_out": left_out, "places": self.places}
 
     @classmethod
     def described(cls, given: Any) -> "Recipe":
         """Make a recipe of what `describe` has returned, or refuse it."""
         left_out = tuple((str(name), str(why)) for name, why in given["left_out"])
-        return cls(tuple(_column(each) for each in given["columns"]), left_out)
+        return cls(tuple(_column(each) for each in given["columns"]), left_out, given["places"])
 
 
 def _column(given: Mapping[str, Any]) -> Column:

@@ -51,7 +51,7 @@ class Stream(NamedTuple):
     recipe: Recipe | None = None  # how rows were made, if the file holds records
 
 
-def read_stream(path: str | Path, target: str | None = None) -> Stream:
+def read_stream(path: str | Path, target: str | None = None, *, pairs: bool = False) -> Stream:
     """Read all rows of a file, each with its label.
 
     Parameters
@@ -62,12 +62,14 @@ def read_stream(path: str | Path, target: str | None = None) -> Stream:
         reads: its columns become rows by a `Recipe`.
     target : str, optional
         The column or array of the labels; by default y, label, target or class, else the last.
+    pairs : bool
+        Whether texts are read by pairs of words too.
     """
     path = Path(path)
     kind = path.name.removesuffix(".gz").rpartition(".")[2]
     reader = READERS.get(kind.lower())
     if reader is None or not path.is_file():
-        content = _read_records(path, target)
+        content = _read_records(path, target, pairs=pairs)
     else:
         try:
             content = reader(path, target)
@@ -123,9 +125,9 @@ def _read_svmlight(path: Path, target: str | None) -> Content:
     return Content(*load_svmlight_file(str(path)))
 
 
-def _read_records(path: Path, target: str | None) -> Content:
+def _read_records(path: Path, target: str | None, *, pairs: bool) -> Content:
     """Read records whose labels are all there, and make rows of them."""
-    rows = FileRows(path, target, supervised=True)
+    rows = FileRows(path, target, supervised=True, pairs=pairs)
     pieces: list[Any] = []
     labels: list[Any] = []
     for batch in rows:

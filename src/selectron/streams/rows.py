@@ -36,7 +36,8 @@ class FileRows:
     supervised : bool
         Whether there must be labels: then the last column has them if no other has.
     recipe : Recipe, optional
-        How rows are made; chosen from the first thousand records if left out.
+        How rows are made; chosen from the first thousand records if left out, with `pairs` of words
+        as `Recipe.choose` says.
     tick : callable, optional
         Told how many bytes were read since it was told last.
 
@@ -44,7 +45,7 @@ class FileRows:
     --------
     >>> from tempfile import NamedTemporaryFile
     >>> with NamedTemporaryFile("w+", suffix=".csv") as file:
-    ...     print("size,sort,label\\n3,new,yes\\n5,old,no\\n4,new,", file=file, flush=True)
+    ...     print("size,sort,label\n3,new,yes\n5,old,no\n4,new,", file=file, flush=True)
     ...     rows = FileRows(file.name)
     ...     for batch in rows:
     ...         print(batch.X[:, 0].tolist(), batch.labels)
@@ -58,6 +59,7 @@ class FileRows:
         recipe: Recipe | None = None,
         *,
         supervised: bool = False,
+        pairs: bool = False,
         tick: Tick = int,
     ) -> None:
         self.source, self.name = str(source), name_of(str(source))
@@ -71,7 +73,7 @@ class FileRows:
         self._whole = self._are_whole(first)
         self._batches: Iterable[list[Record]] = chain([first], batches)
         if recipe is None:
-            recipe = self._chosen(first)
+            recipe = self._chosen(first, pairs=pairs)
         self.recipe = recipe
 
     def _target(self, wanted: str | None) -> str | None:
@@ -89,12 +91,12 @@ class FileRows:
         texts = [label for label in given if isinstance(label, str) and label]
         return bool(texts) and all(_is_whole(text) for text in texts)
 
-    def _chosen(self, first: Sequence[Record]) -> Recipe:
+    def _chosen(self, first: Sequence[Record], *, pairs: bool) -> Recipe:
         leave = [self.target] if self.target else []
         if "image" in self.columns and FOLDER in self.columns:
             leave.append(FOLDER)
         try:
-            return Recipe.choose([record.values for record in first], leave)
+            return Recipe.choose([record.values for record in first], leave, pairs=pairs)
         except ValueError as error:
             raise ValueError(f"{self.source}: {error}") from None
 
