@@ -109,8 +109,11 @@ def watched_batch(
 
 
 def _blank(run: Run, n: int) -> tuple[Codes, Log]:
-    """Make room for the labels and the log of n rounds, as the classes of now need it."""
-    return np.full(n, NOT_GIVEN, run.code_type), run.log(n)
+    """Make room for the labels and the log of n rounds, as the classes of now need it.
+
+    A glance has the side of the exact forecast, and the sides are all that is wanted.
+    """
+    return np.full(n, NOT_GIVEN, run.code_type), run.log(n, exact=False)
 
 
 def _nobody_watches(n_rows: int) -> None:

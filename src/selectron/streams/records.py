@@ -22,6 +22,9 @@ from selectron.streams.sparse_lines import svmlight_values, vw_values
 
 CHUNK = 1 << 16
 ROWS = 64  # of a Parquet file at a time: a dictionary may blow up each of them
+READ_AHEAD = (
+    1 << 20
+)  # bytes of a column of a Parquet file: without a limit, all that was read is kept
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp")
 DELIMITERS = ",;\t|"
 BATCH, BATCH_BYTES = 1000, 8 << 20
@@ -275,7 +278,7 @@ def _parquet(path: Path, tick: Tick) -> Iterator[Record]:
 
     size, number = path.stat().st_size, 0
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=READ_AHEAD) as file:
             groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
             if sum(group.total_byte_size for group in groups) > opening.largest(size):
                 raise ValueError(f"it grows to more than {opening.LARGEST_RATIO} times its size")
