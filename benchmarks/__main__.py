@@ -14,7 +14,15 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from matplotlib.figure import Figure  # noqa: E402
 
-from benchmarks import experts, kernels, labelling, passes, peers, second_order  # noqa: E402
+from benchmarks import (  # noqa: E402
+    experts,
+    files,
+    kernels,
+    labelling,
+    passes,
+    peers,
+    second_order,
+)
 
 GROUPS = {
     "passes": passes.rows,
@@ -26,6 +34,7 @@ GROUPS = {
     "river": peers.river,
     "start-up": peers.start_up,
     "labelling": labelling.rows,
+    "files": files.rows,
 }
 
 

@@ -9,7 +9,7 @@ from selectron.evaluate import progressive
 from selectron.queries import Margin
 from selectron.updates import Ballseptron
 
-KERNEL = ("--kernel", "poly", "--degree", "2", "--gamma", "0.5", "--coef0", "1", "--budget", "12")
+KERNEL = ("--kernel", "poly", "--degree", "2", "--gamma", "0.5", "--coef0", "1", "--vectors", "12")
 RULES = "ballseptron:r=0.1+margin:b=0.5"
 LEARNER = SelectiveClassifier(
     Ballseptron(r=0.1), Margin(b=0.5), kernel="poly", degree=2, gamma=0.5, coef0=1.0, budget=12
@@ -39,7 +39,7 @@ def test_compare_has_its_control(command, data):
     [
         (("--gamma", "-1"), "gamma must be > 0, got gamma=-1.0"),
         (("--gamma", "big"), "gamma='big'"),
-        (("--budget", "0"), "budget must be a whole number >= 1, got budget=0"),
+        (("--vectors", "0"), "budget must be a whole number >= 1, got budget=0"),
         (("--rules", "winnow"), "Winnow has no form with a kernel"),
     ],
     ids=str,
@@ -52,5 +52,5 @@ def test_errors_are_one_line(command, data, wrong, message):
 
 
 def test_a_budget_is_for_kernels(command, data):
-    code, _, err = command("run", data, "--budget", "5")
+    code, _, err = command("run", data, "--vectors", "5")
     assert (code, "name one by --kernel" in err) == (2, True)

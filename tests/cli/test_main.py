@@ -66,7 +66,7 @@ ERRORS = {
     "unknown option": (["run", "DATA", "--nope"], "unrecognized arguments: --nope"),
     "no data": (["run"], "required: data; see selectron run --help"),
     "no file": (["run", "gone.csv"], "gone.csv: there is no such file"),
-    "a folder": (["run", "."], "it is a folder: name a file in it"),
+    "a folder": (["run", "."], "there are no pictures in it"),
     "unknown rule": (
         ["run", "DATA", "--rules", "perceptrn"],
         "unknown rule 'perceptrn'; did you mean perceptron? known are",

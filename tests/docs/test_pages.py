@@ -20,6 +20,7 @@ EXAMPLES = [example for page in SHOWN for example in examples(page)]
 # Pages, and words in examples, that take longer to compile than to run.
 PLAIN = (
     "budgets.md",
+    "files.md",
     "kernels.md",
     "late-labels.md",
     "many-classes.md",

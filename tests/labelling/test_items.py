@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from selectron.labelling import records
 from selectron.labelling.desk import Desk
-from selectron.labelling.items import Columns, Given, images_of, load, read_items
+from selectron.labelling.items import Columns, Given, load, read_items
 from selectron.labelling.service import Service
 from selectron.labelling.store import open_store
+from selectron.streams import opening
+from selectron.streams.records import images_of
 from tests.labelling.office import WordLearner
 
 TABLES = {
@@ -186,7 +187,7 @@ def test_a_column_that_is_missing(tmp_path, option):
 
 
 def test_a_line_without_end_is_refused_and_never_held(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "LONGEST", 1 << 20)
+    monkeypatch.setattr(opening, "LONGEST", 1 << 20)
     source = tmp_path / "a.jsonl"
     with source.open("wb") as file:
         file.truncate(10 << 30)  # 10 GB of zeros that take no room
@@ -199,7 +200,7 @@ def test_a_line_without_end_is_refused_and_never_held(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["gz", "zst"])
 def test_bombs(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(records, "HARMLESS", 1 << 20)
+    monkeypatch.setattr(opening, "HARMLESS", 1 << 20)
     zeros = (b"a" * 9999 + b"\n") * 400
     path = tmp_path / f"a.txt.{kind}"
     if kind == "gz":

@@ -68,6 +68,7 @@ class StreamClassifier:
     window: int | None = None  # rounds that the estimate of late looks back on
     stop_when: str | None = None
     kernel: Any = None
+    recipe: Any = None  # makes rows of records
     random_state: Any = None
     n_features_in_: int
     feature_names_in_: Any
@@ -106,6 +107,7 @@ class StreamClassifier:
         classes : labels, optional
             With them not even the set of classes is read from y.
         """
+        X = X if self.recipe is None else self._made_of(X)
         rows = read_rows(X, owner=type(self).__name__)
         n = shape(rows)[0]
         several = several_a_row(y)
@@ -513,6 +515,7 @@ class StreamClassifier:
     def _read_more(self, X: Table) -> Rows:
         """Read rows; once a run has begun, they must be of its width."""
         run = self._run
+        X = X if self.recipe is None else self._made_of(X)
         if run is None:
             return read_rows(X, owner=type(self).__name__)
         self._check_names(X)
@@ -524,6 +527,13 @@ class StreamClassifier:
                 "features as input"
             )
         return rows
+
+    def _made_of(self, X: Table) -> Table:
+        """Make rows of records or texts; rows stay as they are."""
+        if hasattr(X, "columns"):
+            X = X.to_dict("records")
+        listed = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict | str)
+        return self.recipe.rows(X) if listed else X
 
     def _check_names(self, X: Table) -> None:
         if hasattr(X, "columns") or hasattr(self, "feature_names_in_"):
@@ -648,6 +658,9 @@ class SelectiveClassifier(StreamClassifier):
     budget : int, optional
         Support vectors at most; `removal`, "random", "smallest" or "projection", says what makes
         room for a new one.
+    recipe : selectron.features.Recipe, optional
+        How a row is made of a record. With it X may be a list of records or of texts, or a data
+        frame; files of the learner have it too.
 
     Attributes
     ----------
@@ -690,6 +703,7 @@ class SelectiveClassifier(StreamClassifier):
         coef0: float = 0.0,
         budget: int | None = None,
         removal: str = "random",
+        recipe: Any = None,
     ) -> None:
         self.update = update
         self.query = query
@@ -705,6 +719,7 @@ class SelectiveClassifier(StreamClassifier):
         self.coef0 = coef0
         self.budget = budget
         self.removal = removal
+        self.recipe = recipe
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None, *, at_hand: bool = False) -> Run:
         n_classes, d = max(2, len(labels.classes)), shape(rows)[1]

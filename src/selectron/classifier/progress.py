@@ -1,14 +1,17 @@
 """One pass with everything written down: for judges, who know all labels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any
 
-from selectron.arrays import Codes, Given, Table
+import numpy as np
+
+from selectron.arrays import Array, Codes, Given, Table
 from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.rows import Stop, read_rows
-from selectron.loop import Log
+from selectron.classifier.run import Run
+from selectron.loop import LABEL_NEEDED, NOT_GIVEN, Log
 from selectron.numeric.rows import Rows, part, shape
 
 FIRST_PART, BRISK, SLOW = 1024, 0.1, 0.4  # rows; seconds a part shall take
@@ -59,6 +62,58 @@ def watched_fit(
             told = done
         tick(n - told)
     return rows, codes, log
+
+
+def watched_batch(
+    learner: StreamClassifier,
+    X: Table,
+    label_of: Callable[[int], Any],
+    classes: Iterable[Any] | None = None,
+) -> Array:
+    """Go on with the stream; return what was predicted of each row before its label was known.
+
+    `label_of` is called with the position of each row whose label is asked, and returns None if
+    nobody knows it. Whatever it raises, the rows before stay learnt. `classes` are named at the
+    first call, or join as they come.
+    """
+    with learner._turn():
+        rows = learner._read_more(X)
+        run = learner._run or learner._begin(rows, Labels.named(classes), None)
+        if not isinstance(run, Run):
+            raise ValueError("a stream is watched for one label a row")
+        run.vet(rows)
+        learner._adopt(run, X)
+        n, start = shape(rows)[0], 0  # what was played from `start` on is in the log
+        codes, log = _blank(run, n)
+        predicted = np.full(n, None)
+        stop = run.play(rows, codes, log)
+        while stop.status == LABEL_NEEDED:
+            t, labels = stop.position, run.labels
+            predicted[start:t] = labels.names(log.sides[start:t])
+            start, label, row = t, label_of(t), part(rows, t, t + 1)
+            if label is None:
+                answer = run.ask(row)
+                run.forget(answer.tickets.tolist())
+                predicted[t], start = answer.labels[0], t + 1
+            else:
+                code = run.admit_asked(label)
+                if run.labels is not labels:
+                    codes, log = _blank(run, n)
+                codes[t] = code
+                run.remember(row, code)
+            stop = run.play(rows, codes, log, first=start)
+        run.check(rows, stop)
+        predicted[start:] = run.labels.names(log.sides[start:])
+        run.tickets.just_asked = None
+        return predicted
+
+
+def _blank(run: Run, n: int) -> tuple[Codes, Log]:
+    """Make room for the labels and the log of n rounds, as the classes of now need it.
+
+    A glance has the side of the exact forecast, and the sides are all that is wanted.
+    """
+    return np.full(n, NOT_GIVEN, run.code_type), run.log(n, exact=False)
 
 
 def _nobody_watches(n_rows: int) -> None:

@@ -288,7 +288,7 @@ class Run:
                 done = stop.position
                 self._remember_asked(part(rows, 0, done), codes, log.part(0, done))
                 log.asked[:done] = False
-                self._admit_asked(y[done])
+                self.admit_asked(y[done])
                 codes = self.labels.codes(y)
                 stop = self.play(rows, codes, log, first=done)
             self.check(rows, stop)
@@ -302,7 +302,7 @@ class Run:
         codes: Codes = np.full(shape(rows)[0], NOT_GIVEN, self.code_type)
         stop = self.play(rows, codes, log)
         while stop.status == LABEL_NEEDED:
-            code = self._admit_asked(label_of(stop.position))
+            code = self.admit_asked(label_of(stop.position))
             if codes.dtype != self.code_type:
                 codes = np.full(len(codes), NOT_GIVEN, self.code_type)
             codes[stop.position] = code
@@ -663,7 +663,7 @@ class Run:
             self._name(labels)
         return labels.code(label)
 
-    def _admit_asked(self, label: Label) -> float:
+    def admit_asked(self, label: Label) -> float:
         """Return the number of a label that was asked and paid for, whatever the odds are now."""
         machine = self.machine
         code = self.admit(label)

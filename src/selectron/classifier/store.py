@@ -123,6 +123,9 @@ def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
         description = fields(json.loads(text), "the description", DESCRIBED)
         run, params = _made_anew(description, reader)
         reader.check_all_taken()
+        recipe = params.get("recipe")
+        if recipe is not None and recipe.width != run.machine.d:
+            raise DamagedFile(f"the recipe makes rows of {recipe.width}, not {run.machine.d}")
         named = _features(description["features"], run.machine.d)
     return run, description | {"params": params, "features": named}
 
@@ -248,6 +251,8 @@ def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:
         if isinstance(value, Mixture):
             listed[name] = {"mixture": type(value).__name__}
             tensors = {f"param.{name}.{k}": np.asarray(v) for k, v in value.state().items()}
+        elif name == "recipe":
+            listed[name] = None if value is None else value.describe()
         elif name == "random_state" and not isinstance(value, int | np.integer):
             listed[name] = None  # the coins are those of the seed that it gave
         else:
@@ -261,10 +266,18 @@ def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
         if isinstance(value, dict) and "mixture" in value:
             state = reader.within(f"param.{name}.")
             params[name] = made_mixture(value["mixture"], state.tensors)
+        elif name == "recipe":
+            params[name] = None if value is None else _recipe(value)
         else:
             made = _rule(value)
             params[name] = list(made) if isinstance(value, list) else made
     return params
+
+
+def _recipe(described: Any) -> Any:
+    from selectron.features import Recipe  # noqa: PLC0415 - most files have none
+
+    return Recipe.described(described)
 
 
 def _describe_labels(labels: Labels) -> dict[str, Any]:

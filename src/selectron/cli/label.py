@@ -18,9 +18,10 @@ from selectron.cli.desks import columns_of, in_one_line, is_address, new_desk, s
 from selectron.cli.output import check_outputs, progress, write_json
 from selectron.labelling import demo
 from selectron.labelling.desk import Desk
-from selectron.labelling.items import Entry, images_of, load, read_items
+from selectron.labelling.items import Entry, load, read_items
 from selectron.labelling.service import Service
 from selectron.labelling.store import open_store
+from selectron.streams.records import images_of
 
 if TYPE_CHECKING:
     from selectron.labelling.server import Accounts

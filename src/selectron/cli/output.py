@@ -113,13 +113,14 @@ def _plain(value: object) -> object:
     return str(value)
 
 
-def progress(total: int | None, what: str) -> "tqdm":
+def progress(total: int | None, what: str, unit: str = "it") -> "tqdm":
     """Return a bar on a terminal, and a silent one in a pipe; None: nobody knows how many."""
     from tqdm import tqdm
 
     return tqdm(
         total=total,
         desc=what,
+        unit=unit,
         file=sys.stderr,
         disable=not sys.stderr.isatty(),
         leave=False,

@@ -41,6 +41,7 @@ class Result:
     runs: list[Numbers]
     trace: Trace
     learner: StreamClassifier
+    data: str = ""  # what the stream is called
 
     @property
     def rounds(self) -> int:
@@ -92,6 +93,13 @@ class Result:
         head = ("class", *(f"as {name}" for name in self.classes), "recall")
         return table(head, [(name, *row, recall) for name, row, recall in lines])
 
+    def says(self) -> list[str]:
+        """Say what the table has no room for."""
+        said = [f"{self.name}: {self.certificate}", self.readout or ""]
+        if self.many:
+            said.append(f"{self.name}, first seed:\n{self.confusion_table()}")
+        return [part for part in said if part]
+
     @property
     def rate(self) -> float:
         return float(np.mean(self.all("labels"))) / self.rounds
@@ -140,11 +148,13 @@ def judge(
     return Result(name, runs, first, trace.learner)
 
 
-def control_of(result: Result, learner: SelectiveClassifier) -> SelectiveClassifier:
-    """Return the same learner asking for the same share of labels at random."""
-    rules = result.learner.rules_
+def control_of(
+    learner: SelectiveClassifier, done: StreamClassifier, rate: float
+) -> SelectiveClassifier:
+    """Return the learner that has `done` its run, asking for this share of labels at random."""
+    rules = done.rules_
     params = learner.get_params(deep=False) | {
-        "query": Uniform(rate=min(1.0, max(result.rate, 1e-9))),
+        "query": Uniform(rate=min(1.0, max(rate, 1e-9))),
         "update": rules.update,
         "scaling": rules.scaling,
     }

@@ -1,44 +1,140 @@
-"""`selectron run` and `selectron compare`: learners over a stream from a file."""
+"""`selectron run` and `selectron compare`: learners over a stream from a file.
+
+A small file is read whole: then it can be shuffled, split and gone over again, and a theorem may
+cover the run. A large file passes by in batches.
+"""
 
 from argparse import Namespace
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from selectron import SelectiveClassifier
+from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import Result, control_of, judge, results_table
 from selectron.cli.rules import learner_of
 from selectron.kernels.choice import KernelChoice
-from selectron.streams import Stream, read_stream, two_classes
+from selectron.queries import Auto, Budget, Capped
+from selectron.streams import Stream, Unlabelled, read_stream, two_classes
+from selectron.streams.records import size_of
+from selectron.streams.rows import FileRows
 
 OF_THE_ESTIMATE = "explore", "window", "stop_when"
+LARGE = 64 << 20  # bytes: from here on a file passes by
+NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None}  # of a comparison
 
 
 def run(options: Namespace) -> int:
-    name, results = _judge_all(options, [options.rules], control=False)
+    results = _results(options, [options.rules], control=False)
     if options.save:
         results[-1].learner.save(options.save)
-    return _tell(options, name, results)
+    return _tell(options, results)
 
 
 def compare(options: Namespace) -> int:
-    return _tell(options, *_judge_all(options, options.rules, control=not options.no_control))
+    options = Namespace(**NO_ANSWERS, **vars(options))
+    return _tell(options, _results(options, options.rules, control=not options.no_control))
 
 
-def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[str, list[Result]]:
-    if options.seeds < 1:
-        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
+def _results(options: Namespace, rules: list[str], *, control: bool) -> list[Any]:
+    """Return a result for each pair of rules; with `control`, also for labels asked at random."""
     check_outputs(options)
+    _check(options)
+    learners = {text: _learner(options, text) for text in rules}
+    if _passes_by(options):
+        return _pass_all(options, learners, control=control)
+    try:
+        stream = _read(options)
+    except Unlabelled:
+        if _needs_all(options):
+            raise
+        return _pass_all(options, learners, control=control)
+    return _judge_all(options, stream, learners, control=control)
+
+
+def _passes_by(options: Namespace) -> bool:
+    """Tell whether rows are held a batch at a time."""
+    wanted = options.one_pass or options.oracle is not None or options.label_store is not None
+    wanted = wanted or options.data == "-" or options.classes is not None
+    needed = _needs_all(options)
+    if wanted and needed:
+        raise ValueError(f"{needed} needs all rows at once, and here they pass by: leave it out")
+    return wanted or (not needed and (size_of(options.data) or 0) > LARGE)
+
+
+def _needs_all(options: Namespace) -> str:
+    """Return the option that needs all rows at once, if there is one."""
+    wanted = {
+        "--shuffle": options.shuffle,
+        "--test": options.test > 0.0,
+        "--seeds": options.seeds > 1,
+        "--plot": options.plot,
+        "--kernel": options.kernel,
+    }
+    return next((name for name, value in wanted.items() if value), "")
+
+
+def _pass_all(
+    options: Namespace, learners: dict[str, SelectiveClassifier], *, control: bool
+) -> list[PassResult]:
+    if options.data == "-" and (control or len(learners) > 1):
+        raise ValueError("standard input passes by once: compare learners on a file")
+
+    def begun(learner: SelectiveClassifier, rows: FileRows, n: int) -> SelectiveClassifier:
+        horizon = options.limit
+        return _with(learner, options, n, horizon, recipe=rows.recipe, random_state=options.seed)
+
+    results = []
+    for text, learner in learners.items():
+        results.append(one_pass(options, text, partial(begun, learner)))
+        if control:
+            random = control_of(learner, results[-1].learner, results[-1].rate)
+            results.append(one_pass(options, f"{text}, at random", partial(begun, random)))
+    return results
+
+
+def _with(
+    learner: SelectiveClassifier,
+    options: Namespace,
+    n_classes: int,
+    horizon: int | None,
+    **more: Any,
+) -> SelectiveClassifier:
+    """Return the learner with other parameters, and with the budget of the options."""
+    params = learner.get_params(deep=False) | more
+    if options.budget is not None and not isinstance(params["query"], Budget):
+        query = params["query"] or (Capped() if n_classes > 2 else Auto())
+        params["query"] = Budget(query, total=options.budget, horizon=horizon)
+    return SelectiveClassifier(**params)
+
+
+def _learner(options: Namespace, text: str) -> SelectiveClassifier:
     settings = {"fit_intercept": options.intercept, "scaling": options.scaling}
     settings |= _kernel_settings(options)
     settings |= {name: getattr(options, name) for name in OF_THE_ESTIMATE}
-    learners = {text: learner_of(text, **settings) for text in rules}
-    stream = _read(options)
+    return learner_of(text, **settings)
+
+
+def _judge_all(
+    options: Namespace,
+    stream: Stream,
+    learners: dict[str, SelectiveClassifier],
+    *,
+    control: bool,
+) -> list[Result]:
+    n, n_classes = _n_learnt(stream, options), len(np.unique(stream.y))
+    learners = {
+        text: _with(learner, options, n_classes, n, recipe=stream.recipe)
+        for text, learner in learners.items()
+    }
     seeds = range(options.seed, options.seed + options.seeds)
     results: list[Result] = []
     n_runs = len(learners) * len(seeds) * (1 + control)
-    with progress(n_runs * _n_learnt(stream, options), "rows") as bar:
+    with progress(n_runs * n, "rows") as bar:
         judged = partial(
             judge,
             stream_of=partial(_arranged, stream, options),
@@ -49,54 +145,61 @@ def _judge_all(options: Namespace, rules: list[str], *, control: bool) -> tuple[
         for text, learner in learners.items():
             results.append(judged(text, learner))
             if control:
-                random = control_of(results[-1], learner)
+                random = control_of(learner, results[-1].learner, results[-1].rate)
                 results.append(judged(f"{text}, at random", random))
-    return stream.name, results
+    return [replace(result, data=stream.name) for result in results]
 
 
-def _tell(options: Namespace, name: str, results: list[Result]) -> int:
+def _tell(options: Namespace, results: list[Any]) -> int:
+    name, recipe = results[0].data, results[0].learner.recipe
     if options.plot:
         from selectron.evaluate import plot_curves
 
         plot_curves({result.name: result.trace for result in results}, options.plot, title=name)
     n, d = results[0].rounds, results[0].learner.n_features_in_
-    head = f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)"
-    certified = [
-        f"{result.name}: {result.certificate}" + (f"\n\n{result.readout}" if result.readout else "")
-        for result in results
-    ]
-    text = "\n\n".join([head, "\n".join([results_table(results), "", *certified])])
-    for result in results:
-        if result.many:
-            text += f"\n\n{result.name}, first seed:\n{result.confusion_table()}"
+    parts = [f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)"]
+    if options.explain:
+        parts.append(str(recipe or "rows are numbers already"))
+    parts.append(results_table(results))
+    parts += [said for result in results for said in result.says()]
     seeds = list(range(options.seed, options.seed + options.seeds))
     facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
     facts["results"] = [result.as_json() for result in results]
-    return tell(options, with_plot(text, options), facts)
+    if options.explain:
+        facts["recipe"] = recipe and recipe.describe()
+    return tell(options, with_plot("\n\n".join(parts), options), facts)
 
 
 def _kernel_settings(options: Namespace) -> dict[str, object]:
     """Return the kernel parameters of a learner, checked before any data are read."""
     if options.kernel is None:
-        if options.budget is not None:
-            raise ValueError("--budget is for learners with a kernel: name one by --kernel")
+        if options.vectors is not None:
+            raise ValueError("--vectors is for learners with a kernel: name one by --kernel")
         return {}
-    names = ("kernel", "degree", "gamma", "coef0", "budget", "removal")
-    settings = {name: getattr(options, name) for name in names}
+    names = ("kernel", "degree", "gamma", "coef0", "removal")
+    settings = {name: getattr(options, name) for name in names} | {"budget": options.vectors}
     with suppress(ValueError):  # scale, auto, or a word that KernelChoice refuses
         settings["gamma"] = float(options.gamma)
     KernelChoice(**settings)
     return settings
 
 
-def _read(options: Namespace) -> Stream:
-    """Read the whole stream and choose its classes."""
+def _check(options: Namespace) -> None:
+    """Refuse numbers that make no sense before any data are read."""
+    if options.seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {options.seeds}")
+    if options.budget is not None and options.budget < 1:
+        raise ValueError(f"--budget must be at least 1, got {options.budget}")
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"--limit must be at least 1, got {options.limit}")
     if not 0.0 <= options.test < 1.0:
         raise ValueError(f"--test must lie in [0, 1), got {options.test}")
+
+
+def _read(options: Namespace) -> Stream:
+    """Read the whole stream and choose its classes."""
     sides = (text.split(",") if text else None for text in (options.positive, options.negative))
-    stream = two_classes(read_stream(options.data, options.target), *sides)
+    stream = two_classes(read_stream(options.data, options.target, pairs=options.pairs), *sides)
     if stream.X.shape[0] != len(stream.y):
         raise ValueError(f"{options.data}: {stream.X.shape[0]} rows but {len(stream.y)} labels")
     if not options.unit_norm:
@@ -116,7 +219,7 @@ def _n_learnt(stream: Stream, options: Namespace) -> int:
 
 def _arranged(stream: Stream, options: Namespace, seed: int) -> Stream:
     """Return the rows in the order of this seed, cut and split as the options say."""
-    X, y, name, test = stream
+    X, y, _, test, _ = stream
     order = np.arange(len(y))
     if options.shuffle:
         order = np.random.default_rng(seed).permutation(len(y))
@@ -125,4 +228,4 @@ def _arranged(stream: Stream, options: Namespace, seed: int) -> Stream:
         test = X[apart], y[apart]
     if len(order) < len(y) or (np.diff(order) != 1).any():  # otherwise no copy is needed
         X, y = X[order], y[order]
-    return Stream(X, y, name, test)
+    return stream._replace(X=X, y=y, test=test)

@@ -18,8 +18,9 @@ from selectron.labelling import checks
 from selectron.labelling.checks import Label, Refused
 from selectron.labelling.desk import Decision, Desk
 from selectron.labelling.events import Event, canonical
-from selectron.labelling.records import Record, read_records
 from selectron.labelling.service import Service
+from selectron.streams.opening import Tick
+from selectron.streams.records import Record, read_records
 
 LABEL_COLUMNS = ("label", "class", "target", "y")
 NOT_SHOWN = ("id", "meta", "annotator", "answers", "notes")  # columns that are no content
@@ -62,7 +63,7 @@ class Entry(NamedTuple):
 
 
 def read_items(
-    source: str, columns: Columns = BY_NAME, multilabel: bool = False
+    source: str, columns: Columns = BY_NAME, multilabel: bool = False, tick: Tick = int
 ) -> Iterator[Entry]:
     r"""Read items from a file, a folder of pictures, or with "-" from standard input.
 
@@ -76,22 +77,15 @@ def read_items(
     Win a prize ['spam']
     See you at six []
     """
-    for number, record in enumerate(read_records(source)):
+    for number, record in enumerate(read_records(source, tick)):
         try:
             if number == 0 and columns.label and columns.label not in _content(record.values):
                 raise ValueError(_missing(columns.label, record.values))
-            yield _entry(record, columns, multilabel)
+            yield entry_of(record, columns, multilabel)
         except Refused as refusal:
             raise ValueError(f"{record.place}: {refusal}") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{record.place}: {error}") from None
-
-
-def images_of(source: str) -> Path | None:
-    """Return the folder in which pictures are looked for: ITEMS itself, or where the file is."""
-    if source == "-":
-        return Path.cwd()
-    return Path(source) if Path(source).is_dir() else Path(source).absolute().parent
 
 
 class Loaded(NamedTuple):
@@ -257,7 +251,8 @@ def _content(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return data if isinstance(data, dict) and is_task else values
 
 
-def _entry(record: Record, columns: Columns, multilabel: bool) -> Entry:
+def entry_of(record: Record, columns: Columns = BY_NAME, multilabel: bool = False) -> Entry:
+    """Return the item that a record is, and the labels it has."""
     values = _content(record.values)
     label_column = _label_column(values, columns)
     if values is not record.values:  # a task of Label Studio

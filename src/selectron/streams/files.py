@@ -1,6 +1,5 @@
-"""Read rows and labels from a file: npz, svmlight, CSV or Parquet, by its name."""
+"""Whole files as rows and labels, for those who go over them more than once."""
 
-import gzip
 import zlib
 from gzip import BadGzipFile
 from pathlib import Path
@@ -11,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Matrix
+from selectron.features import Recipe
 from selectron.numeric.rows import check_pointers
+from selectron.streams.arrays_file import NO_ARCHIVE, PAIRS
+from selectron.streams.records import name_of
+from selectron.streams.rows import FileRows
 
 if TYPE_CHECKING:
-    from pyarrow import ChunkedArray
     from scipy.sparse import csr_array, csr_matrix
 
     # svmlight files and CSR archives give sparse rows, all others a matrix.
@@ -22,19 +24,21 @@ if TYPE_CHECKING:
 
 Labels = NDArray[Any]
 Arrays = dict[str, NDArray[Any]]
-TARGET_NAMES = ("y", "label", "labels", "target", "class")
-PAIRS = (("X", "y"), ("x", "y"), ("x_train", "y_train"), ("X_train", "y_train"))
-LONGEST_HEAD = 1 << 20  # bytes of the first line of a CSV file
 TEST_PAIRS = (("x_test", "y_test"), ("X_test", "y_test"))
 UNREADABLE = (ValueError, EOFError, BadZipFile, BadGzipFile, zlib.error)
 
 
+class Unlabelled(ValueError):
+    """Some rows of a file have no label."""
+
+
 class Content(NamedTuple):
-    """The rows, labels and test rows of a file."""
+    """The rows, labels and test rows of a file, and how rows were made of records."""
 
     X: "Features"
     y: Labels
     test: "tuple[Features, Labels] | None" = None
+    recipe: Recipe | None = None
 
 
 class Stream(NamedTuple):
@@ -44,38 +48,40 @@ class Stream(NamedTuple):
     y: Labels
     name: str
     test: "tuple[Features, Labels] | None" = None
+    recipe: Recipe | None = None  # how rows were made, if the file holds records
 
 
-def read_stream(path: str | Path, target: str | None = None) -> Stream:
-    """Read a stream from a file.
+def read_stream(path: str | Path, target: str | None = None, *, pairs: bool = False) -> Stream:
+    """Read all rows of a file, each with its label.
 
     Parameters
     ----------
     path : path
         `.npz` with X and y (or x_train, y_train, x_test, y_test; or the arrays of a CSR matrix),
-        `.svm`, `.svmlight`, `.libsvm` or `.dat`, also gzipped, `.csv` or `.tsv` with a line of
-        names and columns parted by commas, semicolons or tabs, `.parquet`.
+        `.svm`, `.svmlight`, `.libsvm` or `.dat`, also gzipped, or anything that `read_records`
+        reads: its columns become rows by a `Recipe`.
     target : str, optional
         The column or array of the labels; by default y, label, target or class, else the last.
+    pairs : bool
+        Whether texts are read by pairs of words too.
     """
     path = Path(path)
-    if not path.is_file():
-        wrong = "it is a folder: name a file in it" if path.is_dir() else "there is no such file"
-        raise FileNotFoundError(f"{path}: {wrong}")
-    name, _, kind = path.name.removesuffix(".gz").rpartition(".")
+    kind = path.name.removesuffix(".gz").rpartition(".")[2]
     reader = READERS.get(kind.lower())
-    if reader is None:
-        raise ValueError(f"{path}: cannot read .{kind} files; pass one of {', '.join(READERS)}")
-    try:
-        X, y, test = reader(path, target)
-    except UNREADABLE as error:
-        raise ValueError(f"{path}: {error}") from None
-    return Stream(X, y, name, test)
+    if reader is None or not path.is_file():
+        content = _read_records(path, target, pairs=pairs)
+    else:
+        try:
+            content = reader(path, target)
+        except UNREADABLE as error:
+            raise ValueError(f"{path}: {error}") from None
+    X, y, test, recipe = content
+    return Stream(X, y, name_of(str(path)), test, recipe)
 
 
 def _read_npz(path: Path, target: str | None) -> Content:
     if not is_zipfile(path):
-        raise ValueError("it is no npz archive, or a damaged one; write it with numpy.savez")
+        raise ValueError(NO_ARCHIVE)
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -119,51 +125,29 @@ def _read_svmlight(path: Path, target: str | None) -> Content:
     return Content(*load_svmlight_file(str(path)))
 
 
-def _read_table(path: Path, target: str | None) -> Content:
-    from pyarrow import csv, parquet  # noqa: PLC0415 - an extra: pip install selectron[tables]
-
-    if path.name.removesuffix(".gz").lower().endswith(".parquet"):
-        table = parquet.read_table(path)
-    else:  # text in quotes may hold line ends
-        parsing = csv.ParseOptions(delimiter=_separator(path), newlines_in_values=True)
-        table = csv.read_csv(path, parse_options=parsing)
-    names = table.column_names
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"two columns are called {twice[0]!r}; rename one")
-    if target is None:
-        target = next((n for n in TARGET_NAMES if n in names), names[-1])
-    elif target not in names:
-        raise ValueError(f"there is no column {target!r}; it has {', '.join(names)}")
-    features = [name for name in names if name != target]
-    if not features or table.num_rows == 0:
-        raise ValueError(f"it holds no rows of features beside the labels {target!r}")
-    labels = table.column(target).to_pylist()
-    missing = sum(label is None or label == "" for label in labels)
+def _read_records(path: Path, target: str | None, *, pairs: bool) -> Content:
+    """Read records whose labels are all there, and make rows of them."""
+    rows = FileRows(path, target, supervised=True, pairs=pairs)
+    pieces: list[Any] = []
+    labels: list[Any] = []
+    for batch in rows:
+        pieces.append(batch.X)
+        labels += batch.labels
+    missing = sum(label is None for label in labels)
     if missing:
-        raise ValueError(f"{missing} rows have no label in {target!r}; drop them")
-    columns = [_numbers(name, table.column(name)) for name in features]
-    return Content(np.column_stack(columns), np.asarray(labels))
+        raise Unlabelled(f"{path}: {missing} rows have no label in {rows.target!r}")
+    return Content(_stacked(pieces), np.asarray(labels), None, rows.recipe)
 
 
-def _separator(path: Path) -> str:
-    """Return what stands between the columns: the most frequent of three in the first line."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-        head = file.readline(LONGEST_HEAD).decode("utf-8", "replace")
-    unquoted = "".join(head.split('"')[::2])
-    return max(",;\t", key=unquoted.count)
+def _stacked(pieces: list[Any]) -> Any:
+    if isinstance(pieces[0], np.ndarray):
+        return np.vstack(pieces)
+    from scipy import sparse  # noqa: PLC0415
 
-
-def _numbers(name: str, column: "ChunkedArray") -> Matrix:
-    values = column.to_numpy()
-    if values.dtype.kind not in "fiub":
-        raise ValueError(f"column {name!r} holds {column.type}, not numbers; encode it, or drop it")
-    numbers: Matrix = values.astype(np.float64)
-    return numbers
+    return sparse.vstack(pieces).tocsr()
 
 
 READERS = {
     "npz": _read_npz,
     **dict.fromkeys(("svm", "svmlight", "libsvm", "dat"), _read_svmlight),
-    **dict.fromkeys(("csv", "tsv", "parquet"), _read_table),
 }

@@ -25,7 +25,8 @@ def two_classes(
     X, y = _restricted(stream.X, np.asarray(stream.y), positive, negative)
     test = stream.test and _restricted(*stream.test, positive, negative)
     against = ",".join(negative) if negative else "all"
-    return Stream(X, y, f"{stream.name} {','.join(positive)} v {against}", test)
+    name = f"{stream.name} {','.join(positive)} v {against}"
+    return stream._replace(X=X, y=y, name=name, test=test)
 
 
 def _as_it_is(stream: Stream, negative: list[str] | None) -> Stream:

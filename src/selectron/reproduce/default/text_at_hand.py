@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
-from selectron.features.items import hashed_words
+from selectron.features.hashing import hashed_words
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import Document, needed_data_folder, read_documents

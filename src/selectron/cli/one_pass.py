@@ -1,0 +1,204 @@
+"""One pass over a file of any length: rows come in batches, and only a batch is held."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from selectron import SelectiveClassifier
+from selectron.classifier.progress import watched_batch
+from selectron.cli.oracle import Answering, oracle, stored_labels
+from selectron.cli.output import progress
+from selectron.features.columns import text_of
+from selectron.streams.records import size_of
+from selectron.streams.rows import FileRows, RowBatch
+
+LearnerOf = Callable[[FileRows, int], SelectiveClassifier]  # of rows and of the classes seen first
+
+
+@dataclass
+class PassResult:
+    """What one pass has brought."""
+
+    name: str
+    learner: SelectiveClassifier
+    rows: FileRows
+    rounds: int = 0
+    judged: int = 0  # rows whose labels the file has
+    mistakes: int = 0
+
+    def row(self) -> list[object]:
+        error = f"{self.mistakes / self.judged:.4f}" if self.judged else None
+        rate = f"{100 * self.rate:.2f} %"
+        mistakes = self.mistakes if self.judged else None
+        n_updates = self.learner.n_updates_
+        return [self.name, self.learner.n_asked_, rate, mistakes, error, None, n_updates]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "learner": self.name,
+            "rounds": self.rounds,
+            "labels": [self.learner.n_asked_],
+            "judged": self.judged,
+            "mistakes": [self.mistakes] if self.judged else None,
+            "updates": [self.learner.n_updates_],
+            "classes": [text_of(name) for name in self.learner.classes_.tolist()],
+            "stopped_at": self.learner.stopped_at_,
+        } | ({"readout": self.readout} if self.readout else {})
+
+    def says(self) -> list[str]:
+        """Say what the table has no room for."""
+        return [f"{self.name}:\n{self.readout}"] if self.readout else []
+
+    @property
+    def data(self) -> str:
+        return self.rows.name
+
+    @property
+    def rate(self) -> float:
+        return self.learner.n_asked_ / max(1, self.rounds)
+
+    @property
+    def readout(self) -> str | None:
+        explores = self.learner.explore is not None or self.learner.stop_when is not None
+        return self.learner.readout() if explores else None
+
+
+def one_pass(options: Namespace, name: str, learner_of: LearnerOf) -> PassResult:
+    """Let a learner pass over the rows once, asking whoever the options name."""
+    asks = options.oracle is not None or options.label_store is not None
+    with _progress(options.data) as bar:
+        rows = FileRows(
+            options.data,
+            options.target,
+            supervised=not asks,
+            pairs=options.pairs,
+            tick=bar.update,
+        )
+        sides = _Sides(options)
+        first = next(batches := iter(rows))
+        classes = {sides.of(label) for label in first.labels if label is not None}
+        result = PassResult(name, learner_of(rows, len(classes)), rows)
+        began = perf_counter()
+        with _answering(options, rows) as answer:
+            for batch in _cut(_chained(first, batches), options.limit):
+                _learn(result, sides.taken(batch), answer, options)
+                rate = result.rounds / (perf_counter() - began)
+                bar.set_postfix_str(f"{rate:,.0f} rows/s", refresh=False)
+                if asks and rows.target is None and result.learner.stopped_at_ is not None:
+                    break  # nothing is asked any more, and nobody judges
+    if result.rounds == 0 or len(result.learner.classes_) < 2:
+        raise ValueError(_too_few(result, options))
+    return result
+
+
+def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Namespace) -> None:
+    """Learn a batch; the labels that the file has judge the predictions."""
+    if not batch.records:
+        return
+    X = batch.X
+    if options.unit_norm:
+        from sklearn.preprocessing import normalize
+
+        X = normalize(X)
+
+    def label_of(t: int) -> Any:
+        return batch.labels[t] if answer is _of_file else answer(batch.records[t])
+
+    predicted = watched_batch(result.learner, X, label_of, _named(options))
+    known = [t for t, label in enumerate(batch.labels) if label is not None]
+    result.rounds += len(batch.records)
+    result.judged += len(known)
+    result.mistakes += sum(_differ(predicted[t], batch.labels[t]) for t in known)
+
+
+def _differ(predicted: Any, label: Any) -> bool:
+    return predicted is None or text_of(predicted) != text_of(label)
+
+
+def _named(options: Namespace) -> list[Any] | None:
+    if options.positive:
+        return [False, True]
+    names = [name.strip() for name in (options.classes or "").split(",") if name.strip()]
+    return names or None
+
+
+class _Sides:
+    """The classes as the options divide them: some against others, or each for itself."""
+
+    def __init__(self, options: Namespace) -> None:
+        self._positive = set((options.positive or "").split(",")) - {""}
+        self._negative = set((options.negative or "").split(",")) - {""}
+        if self._negative and not self._positive:
+            raise ValueError(f"--negative {options.negative} needs --positive beside it")
+        both = self._positive & self._negative
+        if both:
+            raise ValueError(f"class {min(both)!r} is on the positive and on the negative side")
+
+    def of(self, label: Any) -> Any:
+        if label is None or not self._positive:
+            return label
+        return text_of(label) in self._positive
+
+    def taken(self, batch: RowBatch) -> RowBatch:
+        """Return the rows of both sides; a row without a label may be of either."""
+        if not self._positive:
+            return batch
+        sides = self._positive | self._negative
+        kept = [
+            t
+            for t, label in enumerate(batch.labels)
+            if label is None or not self._negative or text_of(label) in sides
+        ]
+        labels = [self.of(batch.labels[t]) for t in kept]
+        return RowBatch(batch.X[kept], labels, [batch.records[t] for t in kept])
+
+
+def _answering(options: Namespace, rows: FileRows) -> AbstractContextManager[Answering]:
+    if options.oracle is not None and options.label_store is not None:
+        raise ValueError("--oracle and --label-store both answer: name one of them")
+    if options.oracle is not None:
+        return oracle(options.oracle, options.oracle_timeout, rows.target)
+    if options.label_store is not None:
+        return nullcontext(stored_labels(options.label_store, options.id, rows.target))
+    return nullcontext(_of_file)
+
+
+def _of_file(record: Any) -> Any:
+    """The file has the labels itself."""
+
+
+def _cut(batches: Iterator[RowBatch], limit: int | None) -> Iterator[RowBatch]:
+    left = sys.maxsize if limit is None else limit
+    for batch in batches:
+        if len(batch.records) >= left:
+            yield RowBatch(batch.X[:left], batch.labels[:left], batch.records[:left])
+            return
+        left -= len(batch.records)
+        yield batch
+
+
+def _chained(first: RowBatch, others: Iterator[RowBatch]) -> Iterator[RowBatch]:
+    yield first
+    yield from others
+
+
+def _too_few(result: PassResult, options: Namespace) -> str:
+    who = options.oracle or options.label_store or f"column {result.rows.target!r}"
+    found = ", ".join(text_of(name) for name in np.asarray(result.learner.classes_).tolist())
+    return (
+        f"{options.data}: {result.learner.n_asked_:,} labels were asked in {result.rounds:,} rows, "
+        f"and {who} named {len(result.learner.classes_)} classes ({found}): there is nothing to "
+        "tell apart"
+    )
+
+
+@contextmanager
+def _progress(source: str) -> Iterator[Any]:
+    with progress(size_of(source), source, unit="B") as bar:
+        yield bar
