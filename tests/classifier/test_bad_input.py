@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
 from selectron.queries import Always, Margin
-from selectron.updates import Arow, Perceptron, Probit, Reflection, Ridge
+from selectron.updates import Arow, DualProbit, Perceptron, Reflection, Ridge
 from tests.rules.streams import stream
 
 pytestmark = pytest.mark.filterwarnings("ignore:Reflection is made for rows of length one")
@@ -200,11 +200,11 @@ def test_classes_cannot_change_midway(clf):
 
 
 @pytest.mark.plain
-def test_a_wide_default_keeps_some_directions():
+def test_a_wide_default_keeps_the_rows_it_was_taught():
     rng = np.random.default_rng(0)
     wide = csr_array(rng.standard_normal((60, 5000)) * (rng.random((60, 5000)) < 0.01))
     clf = SelectiveClassifier(random_state=0).fit(wide, rng.integers(0, 2, 60))
-    assert clf.rules_.update == Probit(rank=64)
+    assert clf.rules_.update == DualProbit()
 
 
 def test_rows_that_are_scaled_are_announced():

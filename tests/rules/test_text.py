@@ -7,8 +7,8 @@ from selectron import SelectiveClassifier
 from selectron.classifier.rules import choose_rules
 from selectron.numeric.coins import coins
 from selectron.queries import Auto
-from selectron.scalings import Text
-from selectron.updates import HalfStep, Probit, Ridge
+from selectron.scalings import Text, TextDirections
+from selectron.updates import DualProbit, HalfStep, Probit, Ridge
 from tests.oracles import learners, queries
 from tests.oracles.run import run
 from tests.rules.streams import as_csr, as_dense
@@ -98,7 +98,6 @@ def test_rules_that_need_the_row_itself_are_refused_with_a_remedy():
     ("d", "sparse", "scaling", "rank"),
     [
         (256, True, "Automatic", 0),
-        (257, True, "Text", 64),
         (4096, False, "Automatic", 0),
         (4097, False, "Automatic", 64),
         (3_000_000, True, "Text", 22),
@@ -108,3 +107,13 @@ def test_rules_that_need_the_row_itself_are_refused_with_a_remedy():
 def test_what_the_default_keeps_fits_into_memory(d, sparse, scaling, rank):
     rules = choose_rules(None, None, None, fit_intercept=False, d=d, sparse=sparse)
     assert (rules.scaling.label, rules.update) == (scaling, Probit(rank=rank))
+
+
+@pytest.mark.parametrize(
+    ("rows", "at_hand", "held_back"), [(None, False, 250), (60, False, 10), (None, True, 0)]
+)
+def test_sparse_rows_are_studied(rows, at_hand, held_back):
+    rules = choose_rules(
+        None, None, None, fit_intercept=False, d=257, sparse=True, rows=rows, at_hand=at_hand
+    )
+    assert (rules.scaling, rules.update) == (TextDirections(held_back=held_back), DualProbit())

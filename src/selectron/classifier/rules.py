@@ -18,7 +18,7 @@ MOST_DIRECTIONS, MOST_OF_CLASSES = 64, 100
 MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
 # Sparse rows up to this width are spread out; wider ones never are.
 WIDEST_SPREAD = 256
-WIDEST_STUDIED = 1 << 24  # columns of sparse rows whose directions are found
+WIDEST_STUDIED = 1 << 21  # columns of sparse rows whose directions are found
 HELD_BACK = 250  # rows of a stream of texts, before the first question
 
 
