@@ -70,8 +70,7 @@ def choose(
     drawn = [n for n in numbers if coin(books.settings["seed"], "audit", n) / 2**64 < rate]
     bodies = {}
     if drawn:
-        chances = learner.chances() if judged is None else judged
-        bodies = _audits(books, chances, free, drawn)
+        bodies = _audits(books, learner, judged, free, drawn)
         for body in bodies.values():
             body["odds"] = rate / body["unlabelled"]
     rest = [number for number in numbers if number not in bodies]
@@ -98,26 +97,29 @@ def _candidates(free: NDArray[np.bool_]) -> dict[str, Any]:
 
 def _audits(
     books: Books,
-    chances: NDArray[np.float64],
+    learner: ItemLearner,
+    judged: NDArray[np.float64] | None,
     free: NDArray[np.bool_],
     numbers: list[int],
 ) -> dict[int, dict[str, Any]]:
     """Draw an audit for each number, and take their items from those that are free."""
     bodies: dict[int, dict[str, Any]] = {}
-    known = free[: len(chances)]  # a frozen model knows the items of its time alone
+    # A frozen model knows the items of its time alone.
+    known = free if judged is None else free[: len(judged)]
     before = sum(question.number > books.audits_from for question in books.audits.values())
     for number in numbers:
         rows = np.flatnonzero(known)
         if not len(rows):
             break
         row = int(rows[coin(books.settings["seed"], "draw", number) * len(rows) >> 64])
+        chances = learner.chances_at([row])[0] if judged is None else judged[row]
         bodies[number] = {
             "item": books.items[row]["id"],
             "kind": "audit",
             "margin": None,
             "text": "Drawn evenly from the items without a label, to measure the error: "
             f"audit {before + len(bodies) + 1}.",
-            "guess": guess(books, chances[row]),
+            "guess": guess(books, chances),
             "positives": books.balance[books.settings["positive"]] + len(books.open_on),
             **_candidates(known),
         }

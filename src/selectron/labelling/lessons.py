@@ -1,18 +1,19 @@
 """The learner of a desk, and how it follows the books."""
 
 import json
-from collections.abc import Callable
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.labelling.books import Books
+from selectron.labelling.books import Books, Step
 from selectron.labelling.checks import Label
 from selectron.labelling.events import canonical
 
 LEAST_POWER = 3  # of the two in the distance of two snapshots
+LESSONS_AT_ONCE = 32  # in one call: other threads wait for its end
 
 
 class Pick(NamedTuple):
@@ -35,12 +36,17 @@ class ItemLearner(Protocol):
         """Take items in; rows are numbered in their order."""
 
     def add_classes(self, names: list[str]) -> None: ...
-    def teach(self, row: int, label: Label) -> None: ...
+    def teach(self, lessons: Sequence[tuple[int, Label]]) -> None:
+        """Learn labels of rows, one after the other."""
+
     def choose(self, n: int, free: NDArray[np.bool_]) -> list[Pick]:
         """Return up to n different rows among those that are free."""
 
     def chances(self) -> NDArray[np.float64]:
         """Return the probability of each class (column) for each row."""
+
+    def chances_at(self, rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return the probability of each class for some rows alone."""
 
     def forecast(self, items: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Return the probability of each class for items that were not added."""
@@ -100,7 +106,7 @@ class Lessons:
             while end > self._done + most and books.steps[end - 1][1] == "teach":
                 end -= 1
         while self._done < end:
-            self._take(learner, books, kept)
+            self._take(learner, books, kept, end)
         return learner
 
     def has_caught_up(self, books: Books) -> bool:
@@ -138,7 +144,8 @@ class Lessons:
         found = np.frombuffer(judged).reshape(says["judged"])
         self.judged = found if found.size else None
 
-    def _take(self, learner: ItemLearner, books: Books, kept: set[int]) -> None:
+    def _take(self, learner: ItemLearner, books: Books, kept: set[int], end: int) -> None:
+        """Take the next step of the books, or the next lessons up to the next snapshot."""
         _, what, value = books.steps[self._done]
         if what == "teach":
             if self._lessons in kept and (
@@ -146,15 +153,25 @@ class Lessons:
             ):
                 snapshot = learner.snapshot()
                 self._saved.append(Saved(self._done, self._lessons, snapshot, self.judged))
-            learner.teach(*value)
-            self._lessons += 1
-        elif what == "rows":
+            later = (place for place in kept if place > self._lessons)
+            most = min(min(later, default=end) - self._lessons, LESSONS_AT_ONCE)
+            steps = books.steps[self._done : min(end, self._done + most)]
+            lessons = [value for _, _, value in takewhile(_is_lesson, steps)]
+            learner.teach(lessons)
+            self._lessons += len(lessons)
+            self._done += len(lessons)
+            return
+        if what == "rows":
             learner.add_rows(books.items[value[0] : value[1]])
         elif what == "classes":
             learner.add_classes(value)
         else:
             self.judged = learner.chances().copy() if what == "freeze" else None
         self._done += 1
+
+
+def _is_lesson(step: Step) -> bool:
+    return step[1] == "teach"
 
 
 def joined(says: dict[str, Any], *parts: bytes) -> bytes:

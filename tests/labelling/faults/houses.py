@@ -26,7 +26,7 @@ def prepare():
     learner.add_rows(items)
     learner.add_classes(office.CLASSES)
     for row, item in enumerate(items[:20]):
-        learner.teach(row, truth[item["id"]])
+        learner.teach([(row, truth[item["id"]])])
         learner.choose(4, np.arange(60) > row)
     learner.chances()
     PoolLearner({"seed": 0}).unpack(learner.pack(), items)

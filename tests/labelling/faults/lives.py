@@ -37,11 +37,15 @@ class HashingLearner:
     def add_classes(self, names):
         self._take(names)
 
-    def teach(self, row, label):
-        self._take(row, label)
+    def teach(self, lessons):
+        for row, label in lessons:
+            self._take(row, label)
 
     def chances(self):
         return np.full((self.rows, 2), 0.5)
+
+    def chances_at(self, rows):
+        return self.chances()[rows]
 
     def choose(self, n, free):
         return [Pick(int(row), None, "first", None) for row in np.flatnonzero(free)[:n]]
