@@ -112,7 +112,8 @@ def test_a_run_says_what_was_reached_and_how_to_go_on(labelled):
     assert code == 0, err
     assert re.search(r"letters.selectron.db has 0 events; this disk keeps an answer in \S+ ms", err)
     assert out.startswith("10 of 150 items have labels, kept in letters.selectron.db.")
-    assert "go on:   selectron label letters.jsonl\n" in out
+    assert "go on:   selectron label letters.jsonl --token-file token --no-browser\n" in out
+    assert err.index("the learner is made ready") > err.index("has 0 events")
     assert "export:  selectron export letters.selectron.db" in out
     out, err, code = second
     assert code == 0, err
@@ -319,5 +320,7 @@ def test_a_missing_extra_is_named(small, command, monkeypatch):
 
 def test_a_password_of_a_store_is_not_printed():
     shown = label_command._without_password("postgresql://ann:secret@host/labels")
-    assert shown == "postgresql://host/labels"
+    assert shown == "postgresql://ann@host/labels"
+    shown = label_command._without_password("postgresql:///labels?host=/run&password=secret")
+    assert shown == "postgresql:///labels?host=/run"
     assert label_command._without_password("a@b.db") == "a@b.db"

@@ -134,3 +134,14 @@ def test_what_does_not_fit_is_left(wrong, caplog, monkeypatch):
         monkeypatch.setattr("selectron.labelling.desk.__version__", "another")
     assert office.replayed(packed=(data, digest), at=at).digest() == office.desk.digest()
     assert "learns anew" in caplog.text
+
+
+@pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_warm_learner_has_learnt_nothing(several):
+    office, straight = Office(PoolLearner), Office(PoolLearner)
+    office.desk.warm()  # there are no items
+    for _ in zip(day(office, texts, several), day(straight, texts, several), strict=True):
+        office.desk.warm()
+    assert office.events == straight.events
+    assert office.desk.digest() == straight.desk.digest()
+    assert office.desk.choose(0.0) == straight.desk.choose(0.0)

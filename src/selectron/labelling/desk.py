@@ -91,6 +91,10 @@ class Desk:
         self._lessons.follow(self.books, SOME_LESSONS)
         return self._lessons.has_caught_up(self.books)
 
+    def warm(self) -> None:
+        """Have the learner compiled before anybody waits for it; nothing is learnt."""
+        self._lessons.warm(self.books)
+
     def pack(self) -> tuple[bytes, str]:
         """Let the learner catch up; return it as bytes, and their SHA-256."""
         data = joined({"version": __version__}, self._lessons.pack(self.books))

@@ -13,6 +13,9 @@ from selectron.labelling.checks import Label
 from selectron.labelling.events import canonical
 
 LEAST_POWER = 3  # of the two in the distance of two snapshots
+WARM_LESSONS = 5  # two of each class, or one of a third class and one after it
+WARM_CLASSES = ["one", "two"]
+WARM_ITEMS = [{"id": str(n), "text": f"some words of text {n}"} for n in range(60)]
 LESSONS_AT_ONCE = 32  # in one call: other threads wait for its end
 
 
@@ -108,6 +111,32 @@ class Lessons:
         while self._done < end:
             self._take(learner, books, kept, end)
         return learner
+
+    def warm(self, books: Books) -> None:
+        """Do once, and take back, all that the first questions and answers take of the learner.
+
+        So it is compiled before anybody waits for it. Without items, it is made ready for texts.
+        """
+        items, free = books.items, books.free()
+        if items:
+            learner = self.follow(books)
+        else:
+            items, free = WARM_ITEMS, np.ones(len(WARM_ITEMS), bool)
+            learner = self._make(dict(books.settings))
+            learner.add_rows(items)
+            learner.add_classes(books.classes)
+        before = learner.snapshot()
+        # Three classes have another learner than two, which comes first.
+        names = list(dict.fromkeys(books.classes + WARM_CLASSES))[: max(2, len(books.classes))][:3]
+        learner.add_classes([name for name in names if name not in books.classes])
+        for n, row in enumerate(np.flatnonzero(free)[:WARM_LESSONS].tolist()):
+            name = names[n % len(names)]
+            learner.teach([(row, [name] if books.settings["multilabel"] else name)])
+            free[row] = False
+            learner.choose(2, free)
+        learner.chances()
+        learner.forecast(items[:1])
+        learner.restore(before)
 
     def has_caught_up(self, books: Books) -> bool:
         return books.relearn_from is None and self._done == len(books.steps)
