@@ -38,7 +38,7 @@ from selectron.classifier.quality import Quality
 from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
 from selectron.classifier.run import Ask, AskOne, Checkpoint, Run
-from selectron.classifier.store import read, save
+from selectron.classifier.store import packing, read, save
 from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
 from selectron.estimate.evidence import WORST
@@ -457,6 +457,10 @@ class StreamClassifier:
     def save(self, path: str | Path) -> None:
         """Write everything to a file; `selectron.load` goes on from it exactly, coins included."""
         save(self, self._started(), Path(path))
+
+    def packing(self) -> Callable[[], bytes]:
+        """Copy everything; what is returned makes the bytes of its file while learning goes on."""
+        return packing(self, self._started())
 
     def _started(self, error: type[Exception] | None = None) -> AnyRun:
         run = self._run

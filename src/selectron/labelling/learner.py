@@ -4,7 +4,7 @@ It is a `SelectiveClassifier` whose rows are all at hand. What it has learnt dep
 items and lessons alone, so a replay of the log makes the same learner, bit for bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -209,19 +209,20 @@ class PoolLearner:
     def digest(self) -> str:
         """Return a SHA-256 of all that is known."""
         known = repr((len(self._items), self._classes, self._lessons, self._studied))
-        parts = [known.encode(), *(_bytes_of(learner) for learner in self._learners)]
+        parts = [known.encode(), *(learner.packing()() for learner in self._learners)]
         return sha256(b"".join(parts)).hexdigest()
 
-    def pack(self) -> bytes:
-        """Return all that is known except the items, whose rows are made anew."""
+    def packing(self) -> Callable[[], bytes]:
+        """Copy all that is known except the items, whose rows are made anew."""
         says = {
             "items": len(self._items),
             "first": self._first,
-            "classes": self._classes,
-            "lessons": self._lessons,
+            "classes": self._classes.copy(),
+            "lessons": self._lessons.copy(),
             "studied": self._studied,
         }
-        return joined(says, *(_bytes_of(learner) for learner in self._learners))
+        files = [learner.packing() for learner in self._learners]
+        return lambda: joined(says, *(file() for file in files))
 
     def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
         """Take what was packed into a new learner, with the items that were there then."""
@@ -239,7 +240,7 @@ class PoolLearner:
         """Return the learner as a `.selectron` file."""
         if not self._learners or self._several:
             raise ValueError("there is a model once a label was taught, of one label an item")
-        return _bytes_of(self._learners[0])
+        return self._learners[0].packing()()
 
 
 def _margin(chances: Chances) -> float:
@@ -254,13 +255,6 @@ def _stacked(pieces: list[Table]) -> Table:
         return np.vstack(pieces)
     whole: Table = sparse.vstack(pieces).tocsr()
     return whole
-
-
-def _bytes_of(learner: SelectiveClassifier) -> bytes:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "model.selectron"
-        learner.save(path)
-        return path.read_bytes()
 
 
 def _learner_of(file: bytes) -> SelectiveClassifier:

@@ -60,8 +60,8 @@ class ItemLearner(Protocol):
     def file(self) -> bytes:
         """Return the learner as a `.selectron` file."""
 
-    def pack(self) -> bytes:
-        """Return all that is known except the items."""
+    def packing(self) -> Callable[[], bytes]:
+        """Copy all that is known except the items; what is returned makes bytes of it."""
 
     def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
         """Take what was packed into a new learner, with the items that were there then."""
@@ -87,6 +87,7 @@ class Lessons:
         self._saved: list[Saved] = []
         self._done = 0  # steps of the books that the learner has followed
         self._lessons = 0
+        self._packed = 0  # lessons that the last pack has
         self.learner: ItemLearner | None = None
         self.judged: NDArray[np.float64] | None = None  # chances of the frozen model
 
@@ -151,15 +152,21 @@ class Lessons:
         learner.restore(snapshot)
         return learner
 
-    def pack(self, books: Books) -> bytes:
-        """Let the learner catch up with the books; return it as bytes.
+    def packing(self, books: Books) -> Callable[[], bytes]:
+        """Let the learner catch up with the books, and copy it; return what makes bytes of it.
 
         The snapshots are left out: to un-teach what came before, all is learnt anew.
         """
-        packed = self.follow(books).pack()
+        packed = self.follow(books).packing()
         judged = np.zeros((0, 0)) if self.judged is None else self.judged
         says = {"steps": self._done, "lessons": self._lessons, "judged": list(judged.shape)}
-        return joined(says, judged.tobytes(), packed)
+        self._packed = self._lessons
+        return lambda: joined(says, judged.tobytes(), packed())
+
+    @property
+    def unpacked(self) -> int:
+        """How many lessons there are since the learner was packed."""
+        return abs(self._lessons - self._packed)
 
     def unpack(self, data: bytes, books: Books) -> None:
         """Go on from what was packed, when the books were where they are now."""
@@ -170,6 +177,7 @@ class Lessons:
         learner.unpack(packed, books.items)
         self.learner, self._saved, books.relearn_from = learner, [], None
         self._done, self._lessons = says["steps"], says["lessons"]
+        self._packed = self._lessons
         found = np.frombuffer(judged).reshape(says["judged"])
         self.judged = found if found.size else None
 
