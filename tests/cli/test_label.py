@@ -44,10 +44,10 @@ def folder(tmp_path_factory):
 
 
 @contextmanager
-def running(folder, *arguments):
+def running(folder, *arguments, command="label"):
     """A `selectron label` process, and the line it prints when the page is there."""
     process = subprocess.Popen(
-        [*RUN, "label", *arguments],
+        [*RUN, command, *arguments],
         cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -126,6 +126,38 @@ def test_one_process_writes(labelled):
     assert second.returncode == 2
     assert "is in use by process" in second.stderr
     assert "Traceback" not in second.stderr
+
+
+def test_serve_asks_about_what_is_pushed_and_estimates_the_error(folder):
+    entries = [entry.item for entry in tickets(240)]
+    options = ("--classes", ",".join(TICKET_CLASSES), "--store", "served.db", "--no-browser")
+    rate = ("--token-file", "served.token", "--audit-rate", "0.3")
+    with running(folder, *options, *rate, command="serve") as (process, line):
+        url = re.match(r"selectron: open (http://127\.0\.0\.1:\d+)/", line)[1]
+        with Client(url, (folder / "served.token").read_text()) as client:
+            kinds = []
+            for start in range(0, len(entries), 40):
+                replies = client.push(entries[start : start + 40])
+                assert [reply["id"] for reply in replies] == [
+                    item["id"] for item in entries[start : start + 40]
+                ]
+                while questions := client.next(1)["questions"]:
+                    (question,) = questions
+                    kinds.append(question["reason"]["kind"])
+                    client.answer(question["question"], truth(question["item"]["text"]))
+            status = client.status()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert set(kinds) == {"stream", "audit"}
+    assert set(kinds[:40]) == {"stream"}  # nothing was predicted, so nothing could be audited
+    estimate = status["estimate"]
+    assert estimate["audits"] == kinds.count("audit")
+    assert 0.0 <= estimate["low"] <= estimate["error"] <= estimate["high"] <= 1.0
+    assert f"by {estimate['audits']} audits" in out
+    assert (
+        "go on:   selectron serve --store served.db --token-file served.token --no-browser" in out
+    )
 
 
 def test_export(labelled, folder, command):

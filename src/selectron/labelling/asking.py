@@ -23,6 +23,7 @@ TEXTS = {
     "likely": "This answer brings the goal nearer than others would.",
     "overlap": "Two people answer this item, to see how far answers agree.",
     "stream": "The learner was unsure of this item when it came in.",
+    "audit": "Drawn evenly from the items that come in, to measure the error.",
 }
 
 
@@ -185,15 +186,15 @@ def odds(books: Books, chances: NDArray[np.float64]) -> float:
 
 
 def from_stream(
-    item: dict[str, Any], name: str, likely: float, guess: Label | None, at: float
+    item: dict[str, Any], name: str, kind: str, likely: float, guess: Label | None, at: float
 ) -> Event:
     body = {
         "question": name,
         "item": item["id"],
-        "kind": "stream",
+        "kind": kind,
         "margin": None,
         "odds": likely,
-        "text": TEXTS["stream"],
+        "text": TEXTS[kind],
         "guess": guess,
         "unlabelled": 1,
         "digest": "",

@@ -443,10 +443,15 @@ class Desk:
     def _asked_of_stream(
         self, new: list[dict[str, Any]], predicted: dict[str, Predicted], at: float
     ) -> list[Event]:
-        """Toss a coin for each new item, while the budget and the people keep up."""
+        """Toss a coin for each new item, while the budget and the people keep up.
+
+        A coin below the rate of audits asks whatever the learner says: those items are drawn evenly
+        from all that come, so their answers say how often it errs.
+        """
         books = self.books
         if len(books.classes) < 2 or self.quality.stops():
             return []
+        rate = float(books.settings["audit_rate"]) if books.knows_two_classes else 0.0
         most = min(asking.room(books), MOST_WAITING) - len(books.waiting)
         asked: list[Event] = []
         for row, item in enumerate(new, len(books.items)):
@@ -454,7 +459,8 @@ class Desk:
             toss = coin(books.settings["seed"], "stream", row) / 2**64
             if len(asked) < most and toss < odds:
                 name = f"q{books.chosen + len(asked) + 1}"
-                asked.append(asking.from_stream(item, name, odds, guess, at))
+                kind, likely = ("audit", rate) if toss < rate else ("stream", odds)
+                asked.append(asking.from_stream(item, name, kind, likely, guess, at))
         return asked
 
 
