@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from selectron.cli import label as label_command
+from selectron.cli.desks import without_password
 from selectron.cli.main import _parser
 from selectron.client import Client
 from selectron.labelling.demo import SENTENCES, TICKET_CLASSES, tickets
@@ -351,8 +352,8 @@ def test_a_missing_extra_is_named(small, command, monkeypatch):
 
 
 def test_a_password_of_a_store_is_not_printed():
-    shown = label_command._without_password("postgresql://ann:secret@host/labels")
+    shown = without_password("postgresql://ann:secret@host/labels")
     assert shown == "postgresql://ann@host/labels"
-    shown = label_command._without_password("postgresql:///labels?host=/run&password=secret")
+    shown = without_password("postgresql:///labels?host=/run&password=secret")
     assert shown == "postgresql:///labels?host=/run"
-    assert label_command._without_password("a@b.db") == "a@b.db"
+    assert without_password("a@b.db") == "a@b.db"

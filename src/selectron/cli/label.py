@@ -1,7 +1,6 @@
 """`selectron label` and `selectron serve`: a page that asks what is worth asking."""
 
 import os
-import re
 import shlex
 import signal
 import sys
@@ -15,7 +14,14 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from selectron.cli.desks import columns_of, in_one_line, is_address, new_desk, store_beside
+from selectron.cli.desks import (
+    columns_of,
+    in_one_line,
+    is_address,
+    new_desk,
+    store_beside,
+    without_password,
+)
 from selectron.cli.main import COMMANDS, OPTIONS
 from selectron.cli.output import check_outputs, progress, write_json
 from selectron.labelling import demo
@@ -97,7 +103,7 @@ def _again(command: str, options: Namespace, *items: str) -> str:
                 words.append(flag)
             elif value not in (None, False, [], declared.get("default")):
                 values = value if isinstance(value, list) else [value]
-                words += [flag, *(_without_password(str(each)) for each in values)]
+                words += [flag, *(without_password(str(each)) for each in values)]
     return shlex.join(words)
 
 
@@ -136,7 +142,7 @@ def _service(work: Work) -> Iterator[Service]:
     info = store.info()
     flush = info.get("fsync_ms")
     print(
-        f"selectron: {_without_password(work.store)} has {info['events']:,} events"
+        f"selectron: {without_password(work.store)} has {info['events']:,} events"
         + (f"; this disk keeps an answer in {flush:.1f} ms" if flush is not None else ""),
         file=sys.stderr,
     )
@@ -249,7 +255,7 @@ def _accounts(accounts: "Accounts") -> "Accounts":
 
 def _reached(status: dict[str, Any], work: Work) -> str:
     """Say what was reached and how to go on."""
-    store = _without_password(work.store)
+    store = without_password(work.store)
     estimate = status["estimate"] or {}
     error = ""
     if estimate.get("error") is not None:
@@ -262,11 +268,3 @@ def _reached(status: dict[str, Any], work: Work) -> str:
         f"go on:   {work.again}\n"
         f"export:  selectron export {shlex.quote(store)} --format csv -o labels.csv"
     )
-
-
-def _without_password(store: str) -> str:
-    """Return the name of a store as it may be printed."""
-    if not is_address(store):
-        return store
-    shown = re.sub(r"(//[^:@/]*):[^@]*@", r"\1@", store)
-    return re.sub(r"(?<=[?&])password=[^&]*&?", "", shown).rstrip("?&")
