@@ -23,7 +23,7 @@ from benchmarks.paired import Row
 from selectron.labelling.desk import Desk
 from selectron.labelling.learner import PoolLearner
 from selectron.labelling.server.run import Server
-from selectron.labelling.service import PACK_EVERY, Service
+from selectron.labelling.service import PACK_LESSONS, Service
 from selectron.labelling.store import open_store
 
 CLASSES = ["a", "b", "c", "d"]
@@ -136,11 +136,8 @@ def undos(log):
 
 
 def restart():
-    """Start a desk that was killed after 10,000 answers, a third of PACK_EVERY after its snapshot.
-
-    A question has three events, so that is the longest way from a snapshot.
-    """
-    log, n, tail = Log(20_000), 10_000, PACK_EVERY // 3
+    """Start a desk that was killed after 10,000 answers, PACK_LESSONS after its snapshot."""
+    log, n, tail = Log(20_000), 10_000, PACK_LESSONS
     log.take(log.desk.add_classes(CLASSES, 0.0))
     log.take(log.desk.add_items(log.items, 0.0))
     with TemporaryDirectory() as folder:
@@ -148,7 +145,7 @@ def restart():
         with open_store(address) as store:
             for k in range(n):
                 if k == n - tail:
-                    packed = len(log.events), *log.desk.pack()
+                    packed = len(log.events), *log.desk.packing()()
                 given = (f"a{k}", None, log.truth[k], "ann", 0.0, 0.0, False, f"i{k}")
                 log.take(log.desk.answer(*given))
             store.append(log.events)

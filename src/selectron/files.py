@@ -50,6 +50,11 @@ class Format(NamedTuple):
 
 def write_file(path: Path, kind: Format, tensors: Tensors, description: str) -> None:
     """Write arrays and what describes them, whole or not at all."""
+    write_whole(path, file_of(kind, tensors, description))
+
+
+def file_of(kind: Format, tensors: Tensors, description: str) -> bytes:
+    """Return the file of arrays and of what describes them."""
     from safetensors.numpy import save as to_bytes  # noqa: PLC0415 - a quarter of a second
 
     metadata = {
@@ -58,7 +63,7 @@ def write_file(path: Path, kind: Format, tensors: Tensors, description: str) -> 
         kind.described_by: description,
     }
     checksum = _checksum(tensors, metadata)
-    write_whole(path, _in_order(to_bytes(tensors, metadata | {"sha256": checksum})))
+    return _in_order(to_bytes(tensors, metadata | {"sha256": checksum}))
 
 
 def _in_order(file: bytes) -> bytes:

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from selectron import SelectiveClassifier, load
 from selectron.queries import Margin
-from selectron.updates import Perceptron, Probit
+from selectron.updates import Perceptron, Probit, Ridge
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((300, 4))
@@ -167,3 +167,33 @@ def test_learners_of_streams_refuse():
         SelectiveClassifier(explore=0.1).choose(X)
     with pytest.raises(ValueError, match="without a kernel"):
         SelectiveClassifier(kernel="rbf").choose(X)
+
+
+@pytest.mark.parametrize("how", ["dense", "sparse", "third class", "correctable"])
+def test_told_rows_are_the_same_as_chosen_and_told(how, tmp_path):
+    rows, labels = (X, Y) if how in ("dense", "correctable") else texts()
+    labels = labels.astype("<U5")
+    if how == "third class":
+        labels[::7] = "third"
+    rules = (Ridge(), Margin(b=1.0)) if how == "correctable" else ()
+    order = np.random.default_rng(1).permutation(len(labels))[:60]
+    one, many = (SelectiveClassifier(*rules, random_state=0) for _ in range(2))
+    for t in order.tolist():
+        one.tell(one.choose(rows, among=[t]).tickets, labels[[t]])
+    for part in np.split(order, [1, 2, 30]):
+        many.tell_rows(rows, part, labels[part])
+    one.save(tmp_path / "one")
+    many.save(tmp_path / "many")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+    assert one.choose(rows).to_dict() == many.choose(rows).to_dict()
+
+
+@pytest.mark.parametrize(("told", "why"), [([3, 3], "twice"), ([300], "no row"), ([-1], "no row")])
+def test_a_row_is_told_once_and_is_there(told, why):
+    clf = SelectiveClassifier(random_state=0).tell_rows(X, [0, 1], ["yes", "no"])
+    before = clf.n_asked_
+    with pytest.raises(ValueError, match=why):
+        clf.tell_rows(X, told, ["yes"] * len(told))
+    with pytest.raises(ValueError, match="twice"):
+        clf.tell_rows(X, 0, "no")
+    assert clf.n_asked_ == before

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from selectron.cli import label as label_command
+from selectron.cli.desks import without_password
 from selectron.cli.main import _parser
 from selectron.client import Client
 from selectron.labelling.demo import SENTENCES, TICKET_CLASSES, tickets
@@ -44,10 +45,10 @@ def folder(tmp_path_factory):
 
 
 @contextmanager
-def running(folder, *arguments):
+def running(folder, *arguments, command="label"):
     """A `selectron label` process, and the line it prints when the page is there."""
     process = subprocess.Popen(
-        [*RUN, "label", *arguments],
+        [*RUN, command, *arguments],
         cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -112,7 +113,8 @@ def test_a_run_says_what_was_reached_and_how_to_go_on(labelled):
     assert code == 0, err
     assert re.search(r"letters.selectron.db has 0 events; this disk keeps an answer in \S+ ms", err)
     assert out.startswith("10 of 150 items have labels, kept in letters.selectron.db.")
-    assert "go on:   selectron label letters.jsonl\n" in out
+    assert "go on:   selectron label letters.jsonl --token-file token --no-browser\n" in out
+    assert err.index("the learner is made ready") > err.index("has 0 events")
     assert "export:  selectron export letters.selectron.db" in out
     out, err, code = second
     assert code == 0, err
@@ -125,6 +127,38 @@ def test_one_process_writes(labelled):
     assert second.returncode == 2
     assert "is in use by process" in second.stderr
     assert "Traceback" not in second.stderr
+
+
+def test_serve_asks_about_what_is_pushed_and_estimates_the_error(folder):
+    entries = [entry.item for entry in tickets(240)]
+    options = ("--classes", ",".join(TICKET_CLASSES), "--store", "served.db", "--no-browser")
+    rate = ("--token-file", "served.token", "--audit-rate", "0.3")
+    with running(folder, *options, *rate, command="serve") as (process, line):
+        url = re.match(r"selectron: open (http://127\.0\.0\.1:\d+)/", line)[1]
+        with Client(url, (folder / "served.token").read_text()) as client:
+            kinds = []
+            for start in range(0, len(entries), 40):
+                replies = client.push(entries[start : start + 40])
+                assert [reply["id"] for reply in replies] == [
+                    item["id"] for item in entries[start : start + 40]
+                ]
+                while questions := client.next(1)["questions"]:
+                    (question,) = questions
+                    kinds.append(question["reason"]["kind"])
+                    client.answer(question["question"], truth(question["item"]["text"]))
+            status = client.status()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert set(kinds) == {"stream", "audit"}
+    assert set(kinds[:40]) == {"stream"}  # nothing was predicted, so nothing could be audited
+    estimate = status["estimate"]
+    assert estimate["audits"] == kinds.count("audit")
+    assert 0.0 <= estimate["low"] <= estimate["error"] <= estimate["high"] <= 1.0
+    assert f"by {estimate['audits']} audits" in out
+    assert (
+        "go on:   selectron serve --store served.db --token-file served.token --no-browser" in out
+    )
 
 
 def test_export(labelled, folder, command):
@@ -318,6 +352,8 @@ def test_a_missing_extra_is_named(small, command, monkeypatch):
 
 
 def test_a_password_of_a_store_is_not_printed():
-    shown = label_command._without_password("postgresql://ann:secret@host/labels")
-    assert shown == "postgresql://host/labels"
-    assert label_command._without_password("a@b.db") == "a@b.db"
+    shown = without_password("postgresql://ann:secret@host/labels")
+    assert shown == "postgresql://ann@host/labels"
+    shown = without_password("postgresql:///labels?host=/run&password=secret")
+    assert shown == "postgresql:///labels?host=/run"
+    assert without_password("a@b.db") == "a@b.db"

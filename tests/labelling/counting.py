@@ -22,11 +22,12 @@ class CountingLearner:
     def add_classes(self, names):
         self.counts |= {name: Counter() for name in names}
 
-    def teach(self, row, label):
+    def teach(self, lessons):
         # The number of rows and classes known makes the order of all calls part of the state.
-        self.taught.append((row, label, len(self.rows), len(self.counts)))
-        for name in [label] if isinstance(label, str) else label:
-            self.counts[name].update(self.rows[row])
+        for row, label in lessons:
+            self.taught.append((row, label, len(self.rows), len(self.counts)))
+            for name in [label] if isinstance(label, str) else label:
+                self.counts[name].update(self.rows[row])
 
     def _chances(self, rows):
         totals = {name: 1 + counts.total() for name, counts in self.counts.items()}
@@ -43,6 +44,9 @@ class CountingLearner:
 
     def chances(self):
         return self._chances(self.rows)
+
+    def chances_at(self, rows):
+        return self._chances([self.rows[row] for row in rows])
 
     def forecast(self, items):
         return self._chances([(item.get("text") or item["id"]).split() for item in items])
@@ -77,8 +81,9 @@ class CountingLearner:
     def file(self):
         return self.digest().encode()
 
-    def pack(self):
-        return json.dumps([self.counts, self.taught]).encode()
+    def packing(self):
+        packed = json.dumps([self.counts, self.taught]).encode()
+        return lambda: packed
 
     def unpack(self, data, items):
         counts, taught = json.loads(data)

@@ -68,8 +68,9 @@ class WordLearner:
         self.classes += names
         self.known = None
 
-    def teach(self, row, label):
-        self.taught.append((row, [label] if isinstance(label, str) else list(label)))
+    def teach(self, lessons):
+        for row, label in lessons:
+            self.taught.append((row, [label] if isinstance(label, str) else list(label)))
         self.known = None
 
     def choose(self, n, free):
@@ -86,6 +87,9 @@ class WordLearner:
         if self.known is None:
             self.known = self._chances(self.rows)
         return self.known
+
+    def chances_at(self, rows):
+        return self.chances()[rows]
 
     def forecast(self, items):
         return self._chances([self._words(item) for item in items])
@@ -113,8 +117,9 @@ class WordLearner:
     def file(self):
         return b"the learner"
 
-    def pack(self):
-        return json.dumps([self.classes, self.taught]).encode()
+    def packing(self):
+        packed = json.dumps([self.classes, self.taught]).encode()
+        return lambda: packed
 
     def unpack(self, data, items):
         self.add_rows(items)

@@ -14,7 +14,7 @@ class Tally:
     def __init__(self):
         self.answers = {}  # id -> (number of the event, label)
         self.learnt = ""
-        self.taught = self.last = self.chosen = 0
+        self.taught = self.packed = self.last = self.chosen = 0
 
     def apply(self, event, seq):
         assert seq == self.last + 1
@@ -53,10 +53,17 @@ class Tally:
         self.learn()
         return sha256(canonical([self.answers, self.learnt]).encode()).hexdigest()
 
-    def pack(self):
-        return canonical([self.taught, self.learnt]).encode(), self.learnt
+    def packing(self):
+        packed = canonical([self.taught, self.learnt]).encode(), self.learnt
+        self.packed = self.taught
+        return lambda: packed
+
+    @property
+    def unpacked(self):
+        return self.taught - self.packed
 
     def unpack(self, data, digest):
         taught, learnt = json.loads(data)
         if learnt == digest:
-            self.taught, self.learnt = taught, learnt
+            self.taught = self.packed = taught
+            self.learnt = learnt

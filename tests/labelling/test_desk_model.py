@@ -294,7 +294,7 @@ class DeskModel(RuleBasedStateMachine):
             name, correction = value
             call = self.calls[name]
             if self.deciding(call.item) is call and call.corrections == correction:
-                fresh.teach(int(call.item[1:]), call.label)
+                fresh.teach([(int(call.item[1:]), call.label)])
         assert self.log.desk.learn().digest() == fresh.digest()
 
 

@@ -94,13 +94,13 @@ def test_going_on_is_the_same_at_every_step(learner, items, several):
     office, packs = Office(learner), {}
     for _ in day(office, items, several):
         office.desk.learn()
-        packs[len(office.events)] = office.desk.pack()
+        packs[len(office.events)] = office.desk.packing()()
     digest, asked = office.desk.digest(), office.desk.choose(0.0)
     assert office.replayed().digest() == digest
     for at, packed in packs.items():
         desk = office.replayed(packed=packed, at=at)
         assert desk.digest() == digest
-        assert desk.pack() == packs[len(office.events)]  # what was frozen included
+        assert desk.packing()() == packs[len(office.events)]  # what was frozen included
         assert desk.choose(0.0) == asked
 
 
@@ -109,7 +109,7 @@ def test_an_answer_before_the_stop_can_be_undone():
     for _ in day(office, texts, False):
         pass
     office.desk.learn()
-    at, packed = len(office.events), office.desk.pack()
+    at, packed = len(office.events), office.desk.packing()()
     for id in ("a0", "a6"):
         stopped = office.replayed(packed=packed, at=at)
         (event,) = stopped.undo(id, "ann", 0.0).events
@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_left(wrong, caplog, monkeypatch):
     office = Office(CountingLearner)
     for _ in day(office, texts, False):
         pass
-    data, digest = office.desk.pack()
+    data, digest = office.desk.packing()()
     at = len(office.events)
     if wrong == "damaged":
         data = data[:-1] + b"?"
@@ -134,3 +134,14 @@ def test_what_does_not_fit_is_left(wrong, caplog, monkeypatch):
         monkeypatch.setattr("selectron.labelling.desk.__version__", "another")
     assert office.replayed(packed=(data, digest), at=at).digest() == office.desk.digest()
     assert "learns anew" in caplog.text
+
+
+@pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_warm_learner_has_learnt_nothing(several):
+    office, straight = Office(PoolLearner), Office(PoolLearner)
+    office.desk.warm()  # there are no items
+    for _ in zip(day(office, texts, several), day(straight, texts, several), strict=True):
+        office.desk.warm()
+    assert office.events == straight.events
+    assert office.desk.digest() == straight.desk.digest()
+    assert office.desk.choose(0.0) == straight.desk.choose(0.0)

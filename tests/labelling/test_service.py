@@ -179,7 +179,7 @@ def test_leases_are_looked_at_in_time(start, monkeypatch):
 
 
 def test_the_learner_goes_on_from_its_snapshot(start, monkeypatch):
-    monkeypatch.setattr(service_module, "PACK_EVERY", 7)
+    monkeypatch.setattr(service_module, "PACK_LESSONS", 7)
     service = start()
     for k in range(30):
         service.submit(answer(f"a{k}")).result()

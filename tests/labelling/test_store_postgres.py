@@ -3,9 +3,11 @@
 import psycopg
 import pytest
 
+from selectron.cli.main import main
 from selectron.labelling.store import Held, StoreError, open_store
 from selectron.labelling.store import postgres as postgres_store
 from tests.labelling.conftest import new_schema
+from tests.labelling.counting import begin
 from tests.labelling.test_store import answers
 
 
@@ -84,3 +86,22 @@ def test_a_failed_migration_changes_nothing(address, monkeypatch):
 def test_a_server_that_is_not_there():
     with pytest.raises(StoreError, match="PostgreSQL"):
         open_store("postgresql://localhost:1/nothing")
+
+
+def test_the_commands_take_an_address_and_print_no_password(postgres, tmp_path, capsys):
+    address = new_schema(postgres)
+    log = begin(n=12)
+    for n in range(6):
+        log.answer(f"f{n}", None, "spam" if n % 2 else "ham", "ann", item=f"i{n}")
+    with open_store(address) as store:
+        store.append(log.events)
+    secret = address.replace("postgres:@", "postgres:secret@")
+    copy, labels = str(tmp_path / "copy.db"), tmp_path / "labels.jsonl"
+    assert main(["store", "verify", secret]) == 0
+    assert main(["store", "backup", secret, "-o", copy]) == 0
+    assert main(["store", "info", secret]) == 0
+    assert main(["export", secret, "-o", str(labels)]) == 0
+    assert len(labels.read_text().splitlines()) == 6
+    said = capsys.readouterr()
+    assert "secret" not in said.out + said.err
+    assert main(["store", "verify", copy]) == 0

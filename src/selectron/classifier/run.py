@@ -39,9 +39,10 @@ from selectron.loop import (
     UPDATED,
     Log,
     Rounds,
+    lesson_of,
 )
 from selectron.numeric.coins import toss
-from selectron.numeric.rows import Rows, outside, part, row, shape
+from selectron.numeric.rows import Rows, outside, part, row, sealed, shape, taken
 from selectron.protocol import MANY, TWO, chances, expire, mark_overdue, present, relabel
 from selectron.queries.budget import close_unpaid
 from selectron.queries.floor import with_floor
@@ -365,18 +366,10 @@ class Run:
         self, given: Any, rows: Rows, n: int, explore: float, among: Given, *, ask: bool
     ) -> Choice:
         """Choose among rows at hand; the first call looks over all of them."""
-        if self.pool is None:
-            self.pool = self._studied(rows)
-        pool, total = self.pool, shape(rows)[0]
-        if len(pool.left) > total:
-            raise ValueError(
-                f"X has {total:,} rows, and had {len(pool.left):,} before: pass the same rows "
-                "again, answered ones included; others may follow them"
-            )
-        pool.grow(total)
+        pool = self._pool_of(rows)
         left = pool.left.copy()
         if among is not None:
-            wanted = np.zeros(total, bool)
+            wanted = np.zeros(len(left), bool)
             wanted[np.asarray(among)] = True
             left &= wanted
         pool.look_at(given, rows, self.machine, self.rounds)
@@ -394,6 +387,64 @@ class Run:
                 pool.n_choices += len(chosen)
                 self.n_asked += len(chosen)
         return Choice(np.array(chosen, np.int64), tickets, odds, reasons)
+
+    def _pool_of(self, rows: Rows) -> Pool:
+        """Return the pool of the rows at hand, with room for those that have joined."""
+        if self.pool is None:
+            self.pool = self._studied(rows)
+        pool, total = self.pool, shape(rows)[0]
+        if len(pool.left) > total:
+            raise ValueError(
+                f"X has {total:,} rows, and had {len(pool.left):,} before: pass the same rows "
+                "again, answered ones included; others may follow them"
+            )
+        pool.grow(total)
+        return pool
+
+    def tell_rows(self, given: Any, rows: Rows, chosen: Indices, labels: list[Label]) -> None:
+        """Learn labels of rows at hand: each is chosen and told, one after the other.
+
+        Between the choice of a row and its answer nothing is learnt. So the forecast it is asked
+        with is that of its lesson, and many rows of known classes are one pass.
+        """
+        pool, start = self._pool_of(rows), 0
+        for t in chosen.tolist():
+            if not 0 <= t < len(pool.left):
+                raise ValueError(f"there is no row {t} in X, which has {len(pool.left):,}")
+        if len(set(chosen.tolist())) < len(chosen) or not pool.left[chosen].all():
+            raise ValueError("a row is told twice: each row at hand has one label")
+        told = taken(rows, chosen)
+        in_one_pass = tame(told) and not self.machine.rules.update.CORRECTABLE
+        while start < len(chosen):
+            stop = start
+            while in_one_pass and stop < len(chosen) and self.labels.knows(labels[stop]):
+                stop += 1
+            if stop == start:
+                choice = self.choose(given, rows, 1, 0.0, chosen[start : start + 1], ask=True)
+                self.tell([(int(choice.tickets[0]), labels[start])])
+                start += 1
+                continue
+            some = slice(start, stop)
+            self._learn_at_hand(pool, part(told, start, stop), chosen[some], labels[some])
+            start = stop
+
+    def _learn_at_hand(self, pool: Pool, rows: Rows, chosen: Indices, labels: list[Label]) -> None:
+        """Learn labels of known classes in one pass."""
+        codes: Codes = np.array([self.labels.code(label) for label in labels], self.code_type)
+        with delayed_interrupts():
+            with self.machine.states.busy:
+                done, status, _ = self.machine.run(
+                    lesson_of(sealed(rows), codes, NOTHING_TOLD, fresh=False)
+                )
+            if self.remembers:
+                for t in range(done):
+                    self.memory.keep_row(part(rows, t, t + 1), float(codes[t]))
+            pool.left[chosen[:done]] = False
+            pool.n_choices += done
+            pool.told.update(codes[:done].astype(float).tolist())
+            self.n_asked += done
+            self.tickets.answered_at_once(done)
+        self.check(rows, Stop(done, status))
 
     def _studied(self, rows: Rows) -> Pool:
         """Let the scaling learn from all rows at hand, each a round without a question."""

@@ -6,6 +6,8 @@ Nothing in a file is executed: rules are looked up by name among those that are 
 """
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +33,12 @@ from selectron.files import (
     Reader,
     Tensors,
     fields,
+    file_of,
     flag,
     read_file,
     refusing,
     whole,
-    write_file,
+    write_whole,
 )
 from selectron.kernels.machine import KernelMachine
 from selectron.protocol import MANY, TWO, State, constants, flaw
@@ -63,13 +66,18 @@ WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_ove
 
 
 def save(learner: Any, run: Run | MultilabelRun, path: Path) -> None:
-    """Write a classifier and its run to a file, whole or not at all.
+    """Write a classifier and its run to a file, whole or not at all."""
+    write_whole(path, packing(learner, run)())
 
-    The lock is held while everything is copied; others go on while it is written to the disk.
+
+def packing(learner: Any, run: Run | MultilabelRun) -> Callable[[], bytes]:
+    """Copy a classifier and its run; return what makes a file of them.
+
+    The lock is held while everything is copied; others go on while the file is made.
     """
     with run.lock:
         tensors, description = _copied(learner, run)
-    write_file(path, FORMAT, tensors, json.dumps(description, sort_keys=True))
+    return partial(file_of, FORMAT, tensors, json.dumps(description, sort_keys=True))
 
 
 def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, Any]]:

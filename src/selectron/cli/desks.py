@@ -1,5 +1,6 @@
 """What the commands of labelling share: stores, the desks made of them, and how errors are said."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,14 @@ def reading(store: str) -> Iterator[Store]:
 def is_address(store: str) -> bool:
     """Say whether a store is a database server and not a file."""
     return store.startswith(("postgresql://", "postgres://"))
+
+
+def without_password(store: str) -> str:
+    """Return the name of a store as it may be printed."""
+    if not is_address(store):
+        return store
+    shown = re.sub(r"(//[^:@/]*):[^@]*@", r"\1@", store)
+    return re.sub(r"(?<=[?&])password=[^&]*&?", "", shown).rstrip("?&")
 
 
 def new_desk(images: Path | None) -> Desk:

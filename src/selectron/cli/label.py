@@ -14,7 +14,15 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from selectron.cli.desks import columns_of, in_one_line, is_address, new_desk, store_beside
+from selectron.cli.desks import (
+    columns_of,
+    in_one_line,
+    is_address,
+    new_desk,
+    store_beside,
+    without_password,
+)
+from selectron.cli.main import COMMANDS, OPTIONS
 from selectron.cli.output import check_outputs, progress, write_json
 from selectron.labelling import demo
 from selectron.labelling.desk import Desk
@@ -30,6 +38,7 @@ ANNOTATOR = "you"
 # Options that are settings of the desk. Those that name a class wait until there are classes.
 SETTINGS = ("question", "budget", "overlap", "seed", "multilabel", "audit_rate")
 SETTINGS_OF_CLASSES = ("positive", "goal")
+KEPT_BY_STORE = ("items", "desk", "json")  # groups of options that need not be given again
 
 
 class Work(NamedTuple):
@@ -51,7 +60,7 @@ def label(options: Namespace) -> int:
 
 
 def serve(options: Namespace) -> int:
-    again = f"selectron serve --store {shlex.quote(options.store)}"
+    again = _again("serve", options)
     return _label(options, Work([], _classes(options), options.images, options.store, again))
 
 
@@ -62,10 +71,8 @@ def _demo(options: Namespace) -> Work:
     options.question = options.question or (
         "Which digit is it?" if options.pictures else "What is this letter about?"
     )
-    again = "selectron label demo" + (" --pictures" if options.pictures else "")
-    return Work(
-        entries, _classes(options) or list(classes), None, options.store or f"{name}.db", again
-    )
+    store, again = options.store or f"{name}.db", _again("label", options, "demo")
+    return Work(entries, _classes(options) or list(classes), None, store, again)
 
 
 def _of_file(options: Namespace) -> Work:
@@ -77,9 +84,27 @@ def _of_file(options: Namespace) -> Work:
     if items != "-" and not Path(items).exists():
         raise FileNotFoundError(f"{items}: there is no such file")
     store = options.store or store_beside(items)
-    again = ["selectron", "label", items, *(["--store", store] if options.store else [])]
+    again = _again("label", options, items)
     entries = read_items(items, columns_of(options), bool(options.multilabel))
-    return Work(entries, _classes(options), images_of(items), store, shlex.join(again))
+    return Work(entries, _classes(options), images_of(items), store, again)
+
+
+def _again(command: str, options: Namespace, *items: str) -> str:
+    """Return the command that goes on: how items are read, and where labels and page are.
+
+    What the store keeps is left out, for it may have changed on the page: classes and settings.
+    """
+    words = ["selectron", command, *items]
+    groups = (OPTIONS[name] for name in COMMANDS[command].options if name not in KEPT_BY_STORE)
+    for group in groups:
+        for flag, declared in group.items():
+            value = getattr(options, flag.removeprefix("--").replace("-", "_"))
+            if value is True:
+                words.append(flag)
+            elif value not in (None, False, [], declared.get("default")):
+                values = value if isinstance(value, list) else [value]
+                words += [flag, *(without_password(str(each)) for each in values)]
+    return shlex.join(words)
 
 
 def _classes(options: Namespace) -> list[str]:
@@ -102,6 +127,8 @@ def _label(options: Namespace, work: Work) -> int:
                 file=sys.stderr,
             )
         with _until_interrupted():
+            print("selectron: the learner is made ready, then the questions come", file=sys.stderr)
+            service.read(Desk.warm)
             run()
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
@@ -115,7 +142,7 @@ def _service(work: Work) -> Iterator[Service]:
     info = store.info()
     flush = info.get("fsync_ms")
     print(
-        f"selectron: {_without_password(work.store)} has {info['events']:,} events"
+        f"selectron: {without_password(work.store)} has {info['events']:,} events"
         + (f"; this disk keeps an answer in {flush:.1f} ms" if flush is not None else ""),
         file=sys.stderr,
     )
@@ -228,7 +255,7 @@ def _accounts(accounts: "Accounts") -> "Accounts":
 
 def _reached(status: dict[str, Any], work: Work) -> str:
     """Say what was reached and how to go on."""
-    store = _without_password(work.store)
+    store = without_password(work.store)
     estimate = status["estimate"] or {}
     error = ""
     if estimate.get("error") is not None:
@@ -241,9 +268,3 @@ def _reached(status: dict[str, Any], work: Work) -> str:
         f"go on:   {work.again}\n"
         f"export:  selectron export {shlex.quote(store)} --format csv -o labels.csv"
     )
-
-
-def _without_password(store: str) -> str:
-    """Return the name of a store as it may be printed."""
-    head, at, tail = store.rpartition("@")
-    return f"{head.partition('://')[0]}://{tail}" if at and is_address(store) else store

@@ -26,6 +26,7 @@ class Command(NamedTuple):
 
 
 _DECLARED = tomllib.loads(files("selectron.cli").joinpath("commands.toml").read_text("utf-8"))
+OPTIONS: dict[str, dict[str, dict[str, object]]] = _DECLARED["options"]
 COMMANDS = {name: Command(**declared) for name, declared in _DECLARED["commands"].items()}
 TYPES = {"int": int, "float": float, "path": Path}
 EXTRAS = {

@@ -73,7 +73,7 @@ def _curve(order: str, books: Books, given: Given, tick: Callable[[int], object]
     points = {round(n) for n in np.geomspace(1, len(taught), MEASURED)}
     curve = Curve(order, [], [])
     for n, row in enumerate(_order(order, learner, given), 1):
-        learner.teach(place[row], books.labels[row])
+        learner.teach([(place[row], books.labels[row])])
         if n in points:
             chances = learner.chances()
             wrong = [asking.guess(books, chances[place[r]]) != books.labels[r] for r in apart]

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from selectron.cli.desks import is_address, reading
+from selectron.cli.desks import is_address, reading, without_password
 from selectron.cli.output import check_outputs, facts_table, tell
 
 
@@ -14,12 +14,13 @@ def store(options: Namespace) -> int:
 def _verify(options: Namespace) -> int:
     with reading(options.store) as opened:
         report = opened.verify()
+    name = without_password(options.store)
     facts = report._asdict() | {"ok": report.ok}
     if report.ok:
         marked = "no mark beside it" if report.marked is None else f"marked to {report.marked:,}"
-        text = f"{options.store} is whole: {report.events:,} events, {marked}, {report.head}"
+        text = f"{name} is whole: {report.events:,} events, {marked}, {report.head}"
     else:
-        text = "\n".join(f"{options.store}: {problem}" for problem in report.problems)
+        text = "\n".join(f"{name}: {problem}" for problem in report.problems)
     tell(options, text, facts)
     return 0 if report.ok else 1
 
@@ -30,7 +31,8 @@ def _backup(options: Namespace) -> int:
     )
     with reading(options.store) as opened:
         opened.backup(target)
-    return tell(options, f"{target} is a whole copy of {options.store}", {"backup": target})
+    name = without_password(options.store)
+    return tell(options, f"{target} is a whole copy of {name}", {"backup": target})
 
 
 def _info(options: Namespace) -> int:

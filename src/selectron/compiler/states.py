@@ -87,7 +87,8 @@ def thinned(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot without the zeros at the end of its arrays, whose room is free."""
     flat = [array.reshape(-1) for array in snapshot.arrays]
     used = [_used(array) for array in flat]
-    return snapshot._replace(arrays=[a[:n].copy() for a, n in zip(flat, used, strict=True)])
+    both = zip(flat, used, strict=True)
+    return snapshot._replace(arrays=[a[:n].copy() if n < len(a) else a for a, n in both])
 
 
 def _used(array: Array) -> int:

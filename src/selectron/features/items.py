@@ -23,13 +23,16 @@ class Kind(Enum):
     VECTOR = "vector"
 
 
+KINDS = {kind.value: kind for kind in Kind}
+
+
 def kind_of(item: Item) -> Kind:
     """Return what an item shows.
 
     >>> kind_of({"id": "1", "text": "hello"})
     <Kind.TEXT: 'text'>
     """
-    found = [kind for kind in Kind if kind.value in item]
+    found = [kind for name, kind in KINDS.items() if name in item]
     if len(found) != 1:
         raise ValueError(
             f"item {item.get('id')!r} has {len(found)} of text, image, fields and vector: give one"

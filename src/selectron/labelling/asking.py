@@ -23,6 +23,7 @@ TEXTS = {
     "likely": "This answer brings the goal nearer than others would.",
     "overlap": "Two people answer this item, to see how far answers agree.",
     "stream": "The learner was unsure of this item when it came in.",
+    "audit": "Drawn evenly from the items that come in, to measure the error.",
 }
 
 
@@ -70,8 +71,7 @@ def choose(
     drawn = [n for n in numbers if coin(books.settings["seed"], "audit", n) / 2**64 < rate]
     bodies = {}
     if drawn:
-        chances = learner.chances() if judged is None else judged
-        bodies = _audits(books, chances, free, drawn)
+        bodies = _audits(books, learner, judged, free, drawn)
         for body in bodies.values():
             body["odds"] = rate / body["unlabelled"]
     rest = [number for number in numbers if number not in bodies]
@@ -98,26 +98,29 @@ def _candidates(free: NDArray[np.bool_]) -> dict[str, Any]:
 
 def _audits(
     books: Books,
-    chances: NDArray[np.float64],
+    learner: ItemLearner,
+    judged: NDArray[np.float64] | None,
     free: NDArray[np.bool_],
     numbers: list[int],
 ) -> dict[int, dict[str, Any]]:
     """Draw an audit for each number, and take their items from those that are free."""
     bodies: dict[int, dict[str, Any]] = {}
-    known = free[: len(chances)]  # a frozen model knows the items of its time alone
+    # A frozen model knows the items of its time alone.
+    known = free if judged is None else free[: len(judged)]
     before = sum(question.number > books.audits_from for question in books.audits.values())
     for number in numbers:
         rows = np.flatnonzero(known)
         if not len(rows):
             break
         row = int(rows[coin(books.settings["seed"], "draw", number) * len(rows) >> 64])
+        chances = learner.chances_at([row])[0] if judged is None else judged[row]
         bodies[number] = {
             "item": books.items[row]["id"],
             "kind": "audit",
             "margin": None,
             "text": "Drawn evenly from the items without a label, to measure the error: "
             f"audit {before + len(bodies) + 1}.",
-            "guess": guess(books, chances[row]),
+            "guess": guess(books, chances),
             "positives": books.balance[books.settings["positive"]] + len(books.open_on),
             **_candidates(known),
         }
@@ -183,15 +186,15 @@ def odds(books: Books, chances: NDArray[np.float64]) -> float:
 
 
 def from_stream(
-    item: dict[str, Any], name: str, likely: float, guess: Label | None, at: float
+    item: dict[str, Any], name: str, kind: str, likely: float, guess: Label | None, at: float
 ) -> Event:
     body = {
         "question": name,
         "item": item["id"],
-        "kind": "stream",
+        "kind": kind,
         "margin": None,
         "odds": likely,
-        "text": TEXTS["stream"],
+        "text": TEXTS[kind],
         "guess": guess,
         "unlabelled": 1,
         "digest": "",

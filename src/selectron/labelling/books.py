@@ -134,6 +134,12 @@ class Books:
         return self.counts[FREE] + self.counts[ASKED] + self.counts[PASSED]
 
     @property
+    def n_at_hand(self) -> int:
+        """How many items without a label audits are drawn from: those that were not pushed."""
+        asked = sum(self.states[r] == ASKED and r not in self.passed for r in self.open_on)
+        return self.counts[FREE] + asked
+
+    @property
     def knows_two_classes(self) -> bool:
         """Whether there is enough to predict from."""
         if self.settings["multilabel"]:

@@ -91,13 +91,30 @@ class Desk:
         self._lessons.follow(self.books, SOME_LESSONS)
         return self._lessons.has_caught_up(self.books)
 
-    def pack(self) -> tuple[bytes, str]:
-        """Let the learner catch up; return it as bytes, and their SHA-256."""
-        data = joined({"version": __version__}, self._lessons.pack(self.books))
-        return data, sha256(data).hexdigest()
+    def warm(self) -> None:
+        """Have the learner compiled before anybody waits for it; nothing is learnt."""
+        self._lessons.warm(self.books)
+
+    def packing(self) -> Callable[[], tuple[bytes, str]]:
+        """Let the learner catch up, and copy it; return what makes bytes of it, and their SHA-256.
+
+        To copy takes some 20 ms, to make bytes of the copy ten times as long: the desk goes on.
+        """
+        lessons = self._lessons.packing(self.books)
+
+        def pack() -> tuple[bytes, str]:
+            data = joined({"version": __version__}, lessons())
+            return data, sha256(data).hexdigest()
+
+        return pack
+
+    @property
+    def unpacked(self) -> int:
+        """How many lessons there are since the learner was packed."""
+        return self._lessons.unpacked
 
     def unpack(self, data: bytes, digest: str) -> None:
-        """Take the learner from bytes of `pack`, when the books are where they were then.
+        """Take the learner from bytes of `packing`, when the books are where they were then.
 
         Bytes that are damaged, or of another version, are left: the learner learns anew.
         """
@@ -426,10 +443,15 @@ class Desk:
     def _asked_of_stream(
         self, new: list[dict[str, Any]], predicted: dict[str, Predicted], at: float
     ) -> list[Event]:
-        """Toss a coin for each new item, while the budget and the people keep up."""
+        """Toss a coin for each new item, while the budget and the people keep up.
+
+        A coin below the rate of audits asks whatever the learner says: those items are drawn evenly
+        from all that come, so their answers say how often it errs.
+        """
         books = self.books
         if len(books.classes) < 2 or self.quality.stops():
             return []
+        rate = float(books.settings["audit_rate"]) if books.knows_two_classes else 0.0
         most = min(asking.room(books), MOST_WAITING) - len(books.waiting)
         asked: list[Event] = []
         for row, item in enumerate(new, len(books.items)):
@@ -437,7 +459,8 @@ class Desk:
             toss = coin(books.settings["seed"], "stream", row) / 2**64
             if len(asked) < most and toss < odds:
                 name = f"q{books.chosen + len(asked) + 1}"
-                asked.append(asking.from_stream(item, name, odds, guess, at))
+                kind, likely = ("audit", rate) if toss < rate else ("stream", odds)
+                asked.append(asking.from_stream(item, name, kind, likely, guess, at))
         return asked
 
 

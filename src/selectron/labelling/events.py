@@ -40,6 +40,11 @@ class Event(NamedTuple):
     at: float
 
 
+ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False
+)
+
+
 def canonical(value: Any) -> str:
     """Write a JSON value in the one form that is stored, chained and hashed.
 
@@ -51,8 +56,6 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": [1, 0.5], "a": None})
     '{"a":null,"b":[1,0.5]}'
     """
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False
-    )
+    text = ENCODER.encode(value)
     text.encode()
     return text

@@ -4,6 +4,7 @@ It is a `SelectiveClassifier` whose rows are all at hand. What it has learnt dep
 items and lessons alone, so a replay of the log makes the same learner, bit for bit.
 """
 
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from selectron.features import Features
 from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
-LOOKED_AT = 100_000  # items among which the next one is chosen: that takes some 30 ms
+LOOKED_AT = 40_000  # items among which the next one is chosen: that takes some 30 ms
 Chances = NDArray[np.float64]
 NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
 
@@ -91,20 +92,19 @@ class PoolLearner:
         if self._several and self._learners:
             self._begin()
 
-    def teach(self, row: int, label: Label) -> None:
-        """Teach the label of an item."""
-        self._lessons.append((row, label))
+    def teach(self, lessons: Sequence[tuple[int, Label]]) -> None:
+        """Teach labels of items, one after the other."""
+        self._lessons.extend(lessons)
         if self._learners:
-            self._teach(row, label)
-        else:
+            self._teach(lessons)
+        elif lessons:
             self._begin()
 
     def _begin(self) -> None:
         """Begin with the items of now, and teach all lessons so far."""
         self._learners = self._new_learners(len(self._classes) if self._several else 1)
         self._studied = len(self._items)
-        for row, label in self._lessons:
-            self._teach(row, label)
+        self._teach(self._lessons)
 
     def _new_learners(self, n: int) -> list[SelectiveClassifier]:
         """Return n learners that have studied all items and were taught nothing.
@@ -120,11 +120,13 @@ class PoolLearner:
             known = self._begun = Begun(len(self._items), saved)
         return [learner.restore(copied) for learner, copied in known.learners[:n]]
 
-    def _teach(self, row: int, label: Label) -> None:
-        told = [label] if not self._several else [YES if c in label else NO for c in self._classes]
-        for learner, answer in zip(self._learners, told, strict=True):
-            choice = learner.choose(self._rows, among=[row])
-            learner.tell(choice.tickets, [answer])
+    def _teach(self, lessons: Sequence[tuple[int, Label]]) -> None:
+        rows = [row for row, _ in lessons]
+        for k, learner in enumerate(self._learners):
+            answers: list[Label] = [label for _, label in lessons]
+            if self._several:
+                answers = [YES if self._classes[k] in label else NO for label in answers]
+            learner.tell_rows(self._rows, rows, answers)
         self._chances = None
 
     @property
@@ -162,6 +164,12 @@ class PoolLearner:
         if self._chances is None:
             self._chances = self._of_rows(self._rows, len(self._items))
         return self._chances
+
+    def chances_at(self, rows: Sequence[int]) -> Chances:
+        """Return the probability of each class for some items, without a look at all others."""
+        if self._chances is not None:
+            return self._chances[rows]
+        return self._of_rows(self._rows[rows], len(rows))
 
     def forecast(self, items: list[dict[str, Any]]) -> Chances:
         """Return the probability of each class for items that were not added."""
@@ -201,19 +209,20 @@ class PoolLearner:
     def digest(self) -> str:
         """Return a SHA-256 of all that is known."""
         known = repr((len(self._items), self._classes, self._lessons, self._studied))
-        parts = [known.encode(), *(_bytes_of(learner) for learner in self._learners)]
+        parts = [known.encode(), *(learner.packing()() for learner in self._learners)]
         return sha256(b"".join(parts)).hexdigest()
 
-    def pack(self) -> bytes:
-        """Return all that is known except the items, whose rows are made anew."""
+    def packing(self) -> Callable[[], bytes]:
+        """Copy all that is known except the items, whose rows are made anew."""
         says = {
             "items": len(self._items),
             "first": self._first,
-            "classes": self._classes,
-            "lessons": self._lessons,
+            "classes": self._classes.copy(),
+            "lessons": self._lessons.copy(),
             "studied": self._studied,
         }
-        return joined(says, *(_bytes_of(learner) for learner in self._learners))
+        files = [learner.packing() for learner in self._learners]
+        return lambda: joined(says, *(file() for file in files))
 
     def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
         """Take what was packed into a new learner, with the items that were there then."""
@@ -231,7 +240,7 @@ class PoolLearner:
         """Return the learner as a `.selectron` file."""
         if not self._learners or self._several:
             raise ValueError("there is a model once a label was taught, of one label an item")
-        return _bytes_of(self._learners[0])
+        return self._learners[0].packing()()
 
 
 def _margin(chances: Chances) -> float:
@@ -246,13 +255,6 @@ def _stacked(pieces: list[Table]) -> Table:
         return np.vstack(pieces)
     whole: Table = sparse.vstack(pieces).tocsr()
     return whole
-
-
-def _bytes_of(learner: SelectiveClassifier) -> bytes:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "model.selectron"
-        learner.save(path)
-        return path.read_bytes()
 
 
 def _learner_of(file: bytes) -> SelectiveClassifier:

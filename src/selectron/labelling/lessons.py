@@ -1,18 +1,22 @@
 """The learner of a desk, and how it follows the books."""
 
 import json
-from collections.abc import Callable
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.labelling.books import Books
+from selectron.labelling.books import Books, Step
 from selectron.labelling.checks import Label
 from selectron.labelling.events import canonical
 
 LEAST_POWER = 3  # of the two in the distance of two snapshots
+WARM_LESSONS = 5  # two of each class, or one of a third class and one after it
+WARM_CLASSES = ["one", "two"]
+WARM_ITEMS = [{"id": str(n), "text": f"some words of text {n}"} for n in range(60)]
+LESSONS_AT_ONCE = 32  # in one call: other threads wait for its end
 
 
 class Pick(NamedTuple):
@@ -35,12 +39,17 @@ class ItemLearner(Protocol):
         """Take items in; rows are numbered in their order."""
 
     def add_classes(self, names: list[str]) -> None: ...
-    def teach(self, row: int, label: Label) -> None: ...
+    def teach(self, lessons: Sequence[tuple[int, Label]]) -> None:
+        """Learn labels of rows, one after the other."""
+
     def choose(self, n: int, free: NDArray[np.bool_]) -> list[Pick]:
         """Return up to n different rows among those that are free."""
 
     def chances(self) -> NDArray[np.float64]:
         """Return the probability of each class (column) for each row."""
+
+    def chances_at(self, rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return the probability of each class for some rows alone."""
 
     def forecast(self, items: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Return the probability of each class for items that were not added."""
@@ -51,8 +60,8 @@ class ItemLearner(Protocol):
     def file(self) -> bytes:
         """Return the learner as a `.selectron` file."""
 
-    def pack(self) -> bytes:
-        """Return all that is known except the items."""
+    def packing(self) -> Callable[[], bytes]:
+        """Copy all that is known except the items; what is returned makes bytes of it."""
 
     def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
         """Take what was packed into a new learner, with the items that were there then."""
@@ -78,6 +87,7 @@ class Lessons:
         self._saved: list[Saved] = []
         self._done = 0  # steps of the books that the learner has followed
         self._lessons = 0
+        self._packed = 0  # lessons that the last pack has
         self.learner: ItemLearner | None = None
         self.judged: NDArray[np.float64] | None = None  # chances of the frozen model
 
@@ -100,8 +110,34 @@ class Lessons:
             while end > self._done + most and books.steps[end - 1][1] == "teach":
                 end -= 1
         while self._done < end:
-            self._take(learner, books, kept)
+            self._take(learner, books, kept, end)
         return learner
+
+    def warm(self, books: Books) -> None:
+        """Do once, and take back, all that the first questions and answers take of the learner.
+
+        So it is compiled before anybody waits for it. Without items, it is made ready for texts.
+        """
+        items, free = books.items, books.free()
+        if items:
+            learner = self.follow(books)
+        else:
+            items, free = WARM_ITEMS, np.ones(len(WARM_ITEMS), bool)
+            learner = self._make(dict(books.settings))
+            learner.add_rows(items)
+            learner.add_classes(books.classes)
+        before = learner.snapshot()
+        # Three classes have another learner than two, which comes first.
+        names = list(dict.fromkeys(books.classes + WARM_CLASSES))[: max(2, len(books.classes))][:3]
+        learner.add_classes([name for name in names if name not in books.classes])
+        for n, row in enumerate(np.flatnonzero(free)[:WARM_LESSONS].tolist()):
+            name = names[n % len(names)]
+            learner.teach([(row, [name] if books.settings["multilabel"] else name)])
+            free[row] = False
+            learner.choose(2, free)
+        learner.chances()
+        learner.forecast(items[:1])
+        learner.restore(before)
 
     def has_caught_up(self, books: Books) -> bool:
         return books.relearn_from is None and self._done == len(books.steps)
@@ -116,15 +152,21 @@ class Lessons:
         learner.restore(snapshot)
         return learner
 
-    def pack(self, books: Books) -> bytes:
-        """Let the learner catch up with the books; return it as bytes.
+    def packing(self, books: Books) -> Callable[[], bytes]:
+        """Let the learner catch up with the books, and copy it; return what makes bytes of it.
 
         The snapshots are left out: to un-teach what came before, all is learnt anew.
         """
-        packed = self.follow(books).pack()
+        packed = self.follow(books).packing()
         judged = np.zeros((0, 0)) if self.judged is None else self.judged
         says = {"steps": self._done, "lessons": self._lessons, "judged": list(judged.shape)}
-        return joined(says, judged.tobytes(), packed)
+        self._packed = self._lessons
+        return lambda: joined(says, judged.tobytes(), packed())
+
+    @property
+    def unpacked(self) -> int:
+        """How many lessons there are since the learner was packed."""
+        return abs(self._lessons - self._packed)
 
     def unpack(self, data: bytes, books: Books) -> None:
         """Go on from what was packed, when the books were where they are now."""
@@ -135,10 +177,12 @@ class Lessons:
         learner.unpack(packed, books.items)
         self.learner, self._saved, books.relearn_from = learner, [], None
         self._done, self._lessons = says["steps"], says["lessons"]
+        self._packed = self._lessons
         found = np.frombuffer(judged).reshape(says["judged"])
         self.judged = found if found.size else None
 
-    def _take(self, learner: ItemLearner, books: Books, kept: set[int]) -> None:
+    def _take(self, learner: ItemLearner, books: Books, kept: set[int], end: int) -> None:
+        """Take the next step of the books, or the next lessons up to the next snapshot."""
         _, what, value = books.steps[self._done]
         if what == "teach":
             if self._lessons in kept and (
@@ -146,15 +190,25 @@ class Lessons:
             ):
                 snapshot = learner.snapshot()
                 self._saved.append(Saved(self._done, self._lessons, snapshot, self.judged))
-            learner.teach(*value)
-            self._lessons += 1
-        elif what == "rows":
+            later = (place for place in kept if place > self._lessons)
+            most = min(min(later, default=end) - self._lessons, LESSONS_AT_ONCE)
+            steps = books.steps[self._done : min(end, self._done + most)]
+            lessons = [value for _, _, value in takewhile(_is_lesson, steps)]
+            learner.teach(lessons)
+            self._lessons += len(lessons)
+            self._done += len(lessons)
+            return
+        if what == "rows":
             learner.add_rows(books.items[value[0] : value[1]])
         elif what == "classes":
             learner.add_classes(value)
         else:
             self.judged = learner.chances().copy() if what == "freeze" else None
         self._done += 1
+
+
+def _is_lesson(step: Step) -> bool:
+    return step[1] == "teach"
 
 
 def joined(says: dict[str, Any], *parts: bytes) -> bytes:

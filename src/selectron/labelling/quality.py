@@ -32,13 +32,16 @@ class Quality:
         """Return the audits that count, with the labels given, in the order of the draws.
 
         For the error they are those of the model at hand, for recall all that were ever drawn.
+        What bounds the mistakes among the items at hand leaves out audits of items that were
+        pushed: they were drawn from a stream.
         """
         books = self._books
         after = 0 if self._measure() == "recall" else books.audits_from
+        pushed = books.passed if self._measure() == "recall" or books.frozen else ()
         return [
             (question, books.labels[row])
             for row, question in books.audits.items()
-            if row in books.labels and question.number > after
+            if row in books.labels and question.number > after and row not in pushed
         ]
 
     @property
@@ -64,9 +67,11 @@ class Quality:
         """Say whether to "freeze" the model for audits, or to "thaw" it and learn on.
 
         The model is frozen when the recent audits are as good as the goal. It is thawed when
-        audits are wrong more often than the goal allows by two deviations.
+        audits are wrong more often than the goal allows by two deviations. A stream has no rest
+        that a frozen model could be judged by.
         """
-        if self._measure() != "error" or not self.audit_rate():
+        streams = bool(self._books.passed) and not self._books.frozen
+        if self._measure() != "error" or not self.audit_rate() or streams:
             return None
         limit = checks.goal(self._books.settings["goal"]).limit
         wrong = [draw.wrong for draw in self._kept("wrong", self._wrong)]
@@ -175,7 +180,7 @@ class Quality:
             gone = max(0, question.positives - first - shown)
             draws.append(Draw(positive in _set(label), question.unlabelled, gone))
             shown += draws[-1].wrong
-        found, rest = self._books.balance[positive], self._books.n_unlabelled
+        found, rest = self._books.balance[positive], self._books.n_at_hand
         if not draws:
             return 0.0, found + float(rest)
         surely = max(0, found - first - shown)
@@ -191,7 +196,7 @@ class Quality:
     def _of(self, draws: list[Draw]) -> dict[str, Any]:
         if not draws:
             return {"error": None, "low": 0.0, "high": 1.0, "audits": 0}
-        return self._estimate(self._audited(draws, self._books.n_unlabelled), self.level)
+        return self._estimate(self._audited(draws, self._books.n_at_hand), self.level)
 
     def _kept(self, name: str, compute: Callable[[], Any]) -> Any:
         books = self._books

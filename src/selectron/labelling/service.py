@@ -24,7 +24,12 @@ from selectron.labelling.store.log import Store, check_fit
 T = TypeVar("T")
 Command = Callable[[Desk], Decision]
 Listener = Callable[[], None]
-PACK_EVERY = 2000  # events between two snapshots of the learner
+PACK_LESSONS = (
+    200  # between two snapshots of the learner, which a restart after a crash learns anew
+)
+PACK_SHARE = 0.1  # of the time may go into snapshots, however many lessons come
+CLOSING_SECONDS = 2.0  # in which the learner may catch up at the end
+CLOSED = "the service was closed"
 logger = logging.getLogger(__name__)
 
 
@@ -40,8 +45,12 @@ class Stopped(RuntimeError):
 class Packs(Protocol):
     """A desk whose learner can be kept beside the log, so that a restart need not teach it anew."""
 
-    def pack(self) -> tuple[bytes, str]:
-        """Return the learner, which has caught up, as bytes, and its digest."""
+    def packing(self) -> Callable[[], tuple[bytes, str]]:
+        """Copy the learner, which has caught up; return what makes bytes and a digest of it."""
+
+    @property
+    def unpacked(self) -> int:
+        """How many lessons there are since the learner was packed."""
 
     def unpack(self, data: bytes, digest: str) -> None:
         """Take the learner from bytes if its digest is this one; otherwise leave it as it is."""
@@ -78,7 +87,7 @@ class Service:
         self._why: str | None = None  # no more calls are taken
         self._news = True  # events that the learner has not seen
         self._listeners: list[Listener] = []
-        self._packed = 0  # the last event that a snapshot covers
+        self._pack_from = 0.0  # when the next snapshot may be taken
         try:
             self._recover()
         except BaseException:
@@ -121,11 +130,23 @@ class Service:
         return lambda: self._listeners.remove(callback)
 
     def close(self) -> None:
-        """Answer all calls that wait, refuse new ones, and close the store."""
-        self._refuse("the service was closed")
+        """Answer all calls that wait, refuse new ones, keep the learner, and close the store."""
+        self._refuse(CLOSED)
         for thread in self._threads:
             thread.join()
-        self._store.close()
+        try:
+            if self._why == CLOSED:
+                self._keep_learner()
+        finally:
+            self._store.close()
+
+    def _keep_learner(self) -> None:
+        """Pack the learner, so that the next start need not teach it; unless it is far behind."""
+        end, desk, caught_up = monotonic() + CLOSING_SECONDS, self._desk, False
+        while not caught_up and monotonic() < end:
+            caught_up = desk.learn_some()
+        if caught_up and isinstance(desk, Packs) and desk.unpacked:
+            self._store.save_snapshot(self._last, *desk.packing()())
 
     def _queue(self, command: Command, room: float) -> Future[dict[str, Any]]:
         call = Call(command, Future())
@@ -140,14 +161,15 @@ class Service:
 
     def _recover(self) -> None:
         """Make the books from the log, and let the learner catch up from its snapshot."""
-        saved = self._store.snapshot() if isinstance(self._desk, Packs) else None
+        desk = self._desk
+        found = self._store.snapshot() if isinstance(desk, Packs) else None
+        packed_at, data, digest = found or (0, b"", "")
         for seq, event in self._store.events():
-            self._desk.apply(event, seq)
+            desk.apply(event, seq)
             self._last = seq
-            if isinstance(self._desk, Packs) and saved and seq == saved[0]:
-                self._packed, data, digest = saved
-                self._desk.unpack(data, digest)
-        self._desk.learn()
+            if seq == packed_at:
+                desk.unpack(data, digest)
+        desk.learn()
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Stop the service, whatever goes wrong in one of its threads."""
@@ -234,16 +256,18 @@ class Service:
                 if self._why:
                     return
             if news:
-                packed = self.read(self._teach)
-                if packed:
-                    self._store.save_snapshot(*packed)
+                due = self.read(self._teach)
+                if due:
+                    began, (seq, pack) = monotonic(), due
+                    self._store.save_snapshot(seq, *pack())
+                    self._pack_from = monotonic() + (monotonic() - began) / PACK_SHARE
                 self._tell()
             with suppress(Stopped):  # and say so in the next round
                 for command in (_expire, _choose) if news else (_expire,):
                     self._queue(command, inf).result()
 
-    def _teach(self, desk: Desk) -> tuple[int, bytes, str] | None:
-        """Let the learner take a few lessons; return a snapshot of it when one is due.
+    def _teach(self, desk: Desk) -> tuple[int, Callable[[], tuple[bytes, str]]] | None:
+        """Let the learner take a few lessons; when a snapshot is due, return what makes it.
 
         Answers wait meanwhile, so that a learner that is far behind comes back for the rest.
         """
@@ -251,11 +275,10 @@ class Service:
         if not caught_up:
             with self._state:
                 self._news = True
-        due = self._last >= self._packed + PACK_EVERY
-        if not (caught_up and due and isinstance(desk, Packs)):
+        due = monotonic() >= self._pack_from and isinstance(desk, Packs)
+        if not (caught_up and due and desk.unpacked >= PACK_LESSONS):
             return None
-        self._packed = self._last
-        return self._last, *desk.pack()
+        return self._last, desk.packing()
 
 
 def _expire(desk: Desk) -> Decision:

@@ -52,6 +52,16 @@ def part(rows: Rows, start: int, stop: int) -> Rows:
     return rows._replace(starts=rows.starts[start : stop + 1])
 
 
+def taken(rows: Rows, positions: Indices) -> Rows:
+    """Return some of the rows, in this order."""
+    if isinstance(rows, Dense):
+        return Dense(rows.values[positions])
+    first, lengths = rows.starts[positions], np.diff(rows.starts)[positions]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    entries = np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths)
+    return Csr(rows.values[entries], rows.indices[entries], starts, rows.width)
+
+
 def row_values(rows: Rows) -> Vector:
     """Return the numbers of these rows, and no others of a larger matrix."""
     if isinstance(rows, Dense):

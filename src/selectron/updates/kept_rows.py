@@ -23,7 +23,6 @@ from selectron.updates.covariance import (
     length_of,
     length_of_weights,
     move,
-    move_along_image,
     score,
     variance_of,
 )
@@ -39,24 +38,23 @@ class KeptRows(NamedTuple):
     columns: Indices
     ends: Indices  # row j has the entries from ends[j] to ends[j + 1]
     shares: Matrix  # direction l is Σ_j shares[l, j] times row j, with j <= l
-    along: Vector  # the product of the row at hand with each direction
+    along: Vector  # the product of the row at hand with each direction, then the step of each class
     mix: Vector  # products of the row at hand with the kept rows, then shares of A⁻¹x in them
-    image: Vector  # A⁻¹x
+    image: Vector  # A⁻¹x within a step, and zeros between steps: d numbers are many to clear
     n_kept: int
 
 
 def no_rows_kept(d: int, room: int, n: int) -> KeptRows:
     """Start from A = I, with n weight vectors and room for so many rows."""
     entries = min(room * ENTRIES_A_ROW, room * d)
-    along, mix = np.zeros((2, room))
     return KeptRows(
         np.zeros((n, d)),
         np.zeros(entries),
         np.zeros(entries, np.uint32),
         np.zeros(room + 1, np.int64),
         np.zeros((room, room)),
-        along,
-        mix,
+        np.zeros(max(room, n)),
+        np.zeros(room),
         np.zeros(d),
         0,
     )
@@ -71,9 +69,11 @@ def kept_row(store: KeptRows, j: int) -> SparseRow:
 
 @helper
 def look_along(store: KeptRows, x: Row) -> float:
-    """Write the product of the row with each direction; return the sum of their squares."""
+    """Write the product of the row with each direction; return the sum of their squares.
+
+    The image then holds the row.
+    """
     spread, m = store.image, store.n_kept
-    spread[:] = 0.0
     add_scaled(x, 1.0, spread)
     for j in range(m):
         store.mix[j] = np.float64(dot(kept_row(store, j), spread))
@@ -83,7 +83,6 @@ def look_along(store: KeptRows, x: Row) -> float:
     return np.float64(lane_dot(store.along[:m], store.along[:m]))
 
 
-move.of(KeptRows)(move_along_image)
 length_of.of(KeptRows)(length_of_weights)
 
 
@@ -94,7 +93,10 @@ def kept_score(store: KeptRows, x: Row, k: int) -> float:
 
 @variance_of.of(KeptRows)
 def kept_variance(store: KeptRows, x: Row) -> float:
-    return np.float64(square_norm(x)) - look_along(store, x)
+    explained = look_along(store, x)
+    for k in range(len(x.values)):
+        store.image[entry_index(x, k)] = 0.0
+    return np.float64(square_norm(x)) - explained
 
 
 @begin_step.of(KeptRows)
@@ -109,9 +111,32 @@ def kept_begin(store: KeptRows, x: Row) -> None:
         add_scaled(kept_row(store, j), store.mix[j], store.image)
 
 
+@move.of(KeptRows)
+def kept_move(store: KeptRows, k: int, step: float, target: float) -> None:
+    store.along[k] = step
+
+
+@helper
+def move_at(store: KeptRows, x: Row) -> None:
+    """Move the weights of all classes at the entries of a row, and clear the image there."""
+    for place in range(len(x.values)):
+        column = entry_index(x, place)
+        moved = store.image[column]
+        if moved != 0.0:
+            for k in range(len(store.weights)):
+                store.weights[k, column] += store.along[k] * moved
+            store.image[column] = 0.0
+
+
 @end_step.of(KeptRows)
 def kept_end(store: KeptRows, x: Row, share: float) -> KeptRows:
-    """Keep the row if there is room for it; otherwise only the weights have learnt."""
+    """Keep the row if there is room for it; otherwise only the weights have learnt.
+
+    The image is zero wherever neither the kept rows nor this one have an entry.
+    """
+    move_at(store, x)
+    for j in range(store.n_kept):
+        move_at(store, kept_row(store, j))
     m, start, n = store.n_kept, store.ends[store.n_kept], len(x.values)
     if m == len(store.mix) or start + n > len(store.entries):
         return store

@@ -26,10 +26,10 @@ def prepare():
     learner.add_rows(items)
     learner.add_classes(office.CLASSES)
     for row, item in enumerate(items[:20]):
-        learner.teach(row, truth[item["id"]])
+        learner.teach([(row, truth[item["id"]])])
         learner.choose(4, np.arange(60) > row)
     learner.chances()
-    PoolLearner({"seed": 0}).unpack(learner.pack(), items)
+    PoolLearner({"seed": 0}).unpack(learner.packing()(), items)
 
 
 def begin(address, items):
@@ -46,7 +46,7 @@ def begin(address, items):
 
 def serve(address, port, annotators, control=False):
     """Serve until killed."""
-    service_module.PACK_EVERY = 200
+    service_module.PACK_LESSONS = 66
     HastyService.haste = 0.05
     make = HastyService if control else Service
     while True:

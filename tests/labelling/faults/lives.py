@@ -37,11 +37,15 @@ class HashingLearner:
     def add_classes(self, names):
         self._take(names)
 
-    def teach(self, row, label):
-        self._take(row, label)
+    def teach(self, lessons):
+        for row, label in lessons:
+            self._take(row, label)
 
     def chances(self):
         return np.full((self.rows, 2), 0.5)
+
+    def chances_at(self, rows):
+        return self.chances()[rows]
 
     def choose(self, n, free):
         return [Pick(int(row), None, "first", None) for row in np.flatnonzero(free)[:n]]
@@ -55,8 +59,9 @@ class HashingLearner:
     def digest(self):
         return self.state
 
-    def pack(self):
-        return f"{self.state} {self.rows}".encode()
+    def packing(self):
+        packed = f"{self.state} {self.rows}".encode()
+        return lambda: packed
 
     def unpack(self, data, items):
         state, rows = data.decode().split()
@@ -149,7 +154,7 @@ class ForgetfulTally(Tally):
 
 def annotate(address, acks, threads, desk="tally", control=None):
     """Answer as fast as possible, until the end."""
-    service_module.PACK_EVERY = 50
+    service_module.PACK_LESSONS = 16
     make = HastyService if control == "hasty" else Service
     if control == "doubled":
         for store in (sqlite, postgres):
@@ -203,7 +208,7 @@ def annotate_until_stopped(address, acks, limit=None, most=60, fault=None):
 
 def annotate_once(address, acks, answers, synchronous="FULL", checkpoint=1000):
     """Answer so many times, with snapshots and checkpoints on the way."""
-    service_module.PACK_EVERY = 40
+    service_module.PACK_LESSONS = 13
     sqlite.PRAGMAS |= {"synchronous": synchronous, "wal_autocheckpoint": str(checkpoint)}
     service = Service(open_store(address), Tally())
     client = Client(service, acks, 0)

@@ -7,7 +7,7 @@ from tests.labelling.tally import Tally
 
 
 def test_a_restart_at_every_event_changes_nothing(address, monkeypatch):
-    monkeypatch.setattr(service_module, "PACK_EVERY", 3)
+    monkeypatch.setattr(service_module, "PACK_LESSONS", 3)
     straight, restored = Tally(), []
     unpack = Tally.unpack
     monkeypatch.setattr(

@@ -23,7 +23,7 @@ class BadValue(ValueError):
 def loads(body: bytes) -> Any:
     """Return the value of a body."""
     try:
-        value = json.loads(body, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value = DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
     except (BadValue, NotJSON):
         raise
     except (ValueError, RecursionError):
@@ -41,6 +41,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise NotJSON(f"{name} is not JSON.")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
 def _check(value: Any, depth: int) -> None:

@@ -7,9 +7,10 @@ missing, added or moved gives another one.
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, Self
 
 from selectron.labelling.events import Event, canonical
@@ -118,6 +119,32 @@ class Failing:
 
     def __call__(self, error: BaseException) -> None:
         self.reason = self.reason or f"{type(error).__name__}: {error}"
+
+
+class Writing:
+    """What both stores have: one lock, one fail-stop, and an end."""
+
+    def __init__(self, readonly: bool) -> None:
+        self._readonly = readonly
+        self._failing = Failing()
+        self._lock = Lock()  # of the connection that writes
+        self._open = ExitStack()  # what `close` closes, in the opposite order
+
+    def close(self) -> None:
+        with self._lock:
+            self._failing.reason = self._failing.reason or "it was closed"
+            self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _check_writable(self) -> None:
+        if self._readonly:
+            raise StoreError(f"{self} was opened for reading")
+        self._failing.check()
 
 
 def line_of(event: Event) -> str:

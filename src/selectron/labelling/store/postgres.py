@@ -21,9 +21,8 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from threading import Lock
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import psycopg
 
@@ -33,11 +32,11 @@ from selectron.labelling.store.log import (
     SNAPSHOTS_KEPT,
     Damaged,
     DiskFull,
-    Failing,
     Held,
     Report,
     Row,
     StoreError,
+    Writing,
     checked,
     examine,
     rows_of,
@@ -75,15 +74,12 @@ Session = psycopg.Connection[tuple[Any, ...]]
 logger = logging.getLogger(__name__)
 
 
-class PostgresStore:
+class PostgresStore(Writing):
     """A store on a server; see `Store`."""
 
     def __init__(self, url: str, readonly: bool = False) -> None:
+        super().__init__(readonly)
         self._url = url
-        self._readonly = readonly
-        self._failing = Failing()
-        self._lock = Lock()  # of the session that writes
-        self._open = contextlib.ExitStack()
         with _said(), contextlib.ExitStack() as opened:
             self._db = opened.enter_context(contextlib.closing(_connect(url)))
             info = self._db.info
@@ -189,16 +185,8 @@ class PostgresStore:
                 "fsync_ms": _commit_milliseconds(self._url),
             }
 
-    def close(self) -> None:
-        with self._lock:
-            self._failing.reason = self._failing.reason or "it was closed"
-            self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __str__(self) -> str:
+        return self.name
 
     def _hold(self) -> None:
         """Take the lock of the one who writes; whoever comes second is told who came first."""
@@ -236,11 +224,6 @@ class PostgresStore:
                 db.execute("CREATE TABLE IF NOT EXISTS selectron_version (version integer)")
                 db.execute("DELETE FROM selectron_version")
                 db.execute("INSERT INTO selectron_version VALUES (%s)", (len(MIGRATIONS),))
-
-    def _check_writable(self) -> None:
-        if self._readonly:
-            raise StoreError(f"{self.name} was opened for reading")
-        self._failing.check()
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:

@@ -22,9 +22,8 @@ from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
-from threading import Lock
 from time import perf_counter, sleep
-from typing import Any, Self
+from typing import Any
 
 from selectron.labelling.events import Event
 from selectron.labelling.store.log import (
@@ -32,11 +31,11 @@ from selectron.labelling.store.log import (
     SNAPSHOTS_KEPT,
     Damaged,
     DiskFull,
-    Failing,
     Held,
     Report,
     Row,
     StoreError,
+    Writing,
     checked,
     examine,
     missing,
@@ -66,15 +65,12 @@ PRAGMAS = {
 logger = logging.getLogger(__name__)
 
 
-class SqliteStore:
+class SqliteStore(Writing):
     """A store in one file; see `Store`."""
 
     def __init__(self, path: Path, readonly: bool = False) -> None:
+        super().__init__(readonly)
         self.path = path.absolute()
-        self._readonly = readonly
-        self._failing = Failing()
-        self._lock = Lock()  # of the connection that writes
-        self._open = contextlib.ExitStack()  # what `close` closes, in the opposite order
         if readonly:
             if not self.path.exists():
                 raise StoreError(f"there is no store at {self.path}")
@@ -181,16 +177,8 @@ class SqliteStore:
             "fsync_ms": _flush_milliseconds(self.path.parent),
         }
 
-    def close(self) -> None:
-        with self._lock:
-            self._failing.reason = self._failing.reason or "it was closed"
-            self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __str__(self) -> str:
+        return str(self.path)
 
     def _check(self) -> None:
         """Refuse a log that is not ours, too new, or shorter than what was acknowledged."""
@@ -231,11 +219,6 @@ class SqliteStore:
                 f"PRAGMA user_version = {len(MIGRATIONS)}; COMMIT"
             )
         db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-
-    def _check_writable(self) -> None:
-        if self._readonly:
-            raise StoreError(f"{self.path} was opened for reading")
-        self._failing.check()
 
     @contextmanager
     def _fail_stop(self) -> Iterator[None]:
