@@ -179,6 +179,9 @@ class Scaling(Spec):
 
     WRITTEN_OUT: ClassVar[bool] = True  # False: dense rows of which only products can be had
     EXTRA: ClassVar[int] = 0  # how many columns presented rows have beyond their features
+    HOLDS_BACK: ClassVar[bool] = (
+        False  # True: the first rows of a stream are held back to be studied
+    )
 
     def begin(self, d: int, dtype: DType) -> Any:
         """Return the state before the first row."""

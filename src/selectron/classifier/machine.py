@@ -135,6 +135,7 @@ class LinearMachine:
             query.many(width, n_classes) if many else query.begin(width),
         )
         self.states = States(learner)
+        self.waits = scaling.HOLDS_BACK  # rows may be held back; False once they were studied
 
     def arrays(self) -> list[Array]:
         return self.states.arrays
@@ -150,6 +151,7 @@ class LinearMachine:
 
     def restore(self, snapshot: Snapshot) -> None:
         self.states.restore(snapshot)
+        self.waits = self.rules.scaling.HOLDS_BACK
 
     def outweighs(self, rows: Rows) -> bool:
         return self.states.n_bytes > n_bytes(rows)
@@ -165,13 +167,12 @@ class LinearMachine:
 
     def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
         stop = min(shape(rows)[0], start + CHUNK)
-        wait = self.study(rows, start)
-        if wait is not None:
-            stop = min(stop, start + wait)
+        if self.waits:
+            stop = min(stop, start + self.study(rows, start))
         return sealed(part(rows, start, stop)), stop
 
-    def study(self, rows: Rows, start: int) -> int | None:
-        """Let the scaling study the first rows of a stream; return how many more it waits for.
+    def study(self, rows: Rows, start: int) -> int:
+        """Let the scaling study the first rows of a stream; return how many may come at once now.
 
         Many rows that come at once are studied before the first of them is presented. Fewer are
         held back until there are enough.
@@ -179,7 +180,8 @@ class LinearMachine:
         scaling, states = self.rules.scaling, self.states
         wait = scaling.waits_for(states.now.scaling)
         if wait is None:
-            return None
+            self.waits = False
+            return CHUNK
         state, end = own_arrays(states.now.scaling), min(shape(rows)[0], start + MOST_STUDIED)
         if wait <= 0:
             state = scaling.study_held(state)
@@ -188,19 +190,15 @@ class LinearMachine:
         else:
             return wait
         states.adopt(states.now._replace(scaling=state))
-        return None
+        self.waits = False
+        return CHUNK
 
     def run(self, rounds: Rounds) -> Moved:
         states = self.states
         return Moved(*compiled(run_pass, states.kinds)(states.tree, states.numbers, *rounds))
 
-    @property
-    def waits(self) -> bool:
-        """Whether the scaling still waits for rows to study."""
-        return self.rules.scaling.waits_for(self.states.now.scaling) is not None
-
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
-        if fresh:
+        if self.waits and fresh:
             self.study(rows, 0)
         return self.run(lesson_of(sealed(rows), labels, told, fresh=fresh)).status
 

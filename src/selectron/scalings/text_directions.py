@@ -75,6 +75,10 @@ class TextDirections(Scaling):
     def EXTRA(self) -> int:  # type: ignore[override] # noqa: N802 - one for each direction
         return int(self.directions) + 1
 
+    @property
+    def HOLDS_BACK(self) -> bool:  # type: ignore[override] # noqa: N802 - by a knob
+        return self.held_back > 0
+
     def begin(self, d: int, dtype: DType) -> "DirectionsState":
         k, room, held = int(self.directions), d + self.EXTRA, int(self.held_back)
         columns = np.arange(d if d < 2**32 else 0, dtype=np.uint32)

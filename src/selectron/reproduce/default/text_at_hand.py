@@ -115,24 +115,41 @@ def errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
 
 def pool_error(texts: Texts, seed: int) -> float:
     """Return the test error of logistic regression after 300 labels of least margin."""
-    from sklearn.feature_extraction.text import TfidfTransformer  # noqa: PLC0415 - costs seconds
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+    return next(error for n, error in pool_errors(texts, seed) if n == LABELS)
 
-    weigh = TfidfTransformer(sublinear_tf=True).fit(texts.rows)
-    rows, rng = weigh.transform(texts.rows), np.random.default_rng(seed)
+
+def pool_errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
+    """Yield the test error of logistic regression after each label of least margin."""
+    rows, test_rows = weighed(texts)
+    rng, model = np.random.default_rng(seed), logistic(STRENGTH)
     asked: list[int] = []
-    model = LogisticRegression(C=STRENGTH, solver="liblinear", tol=1e-3, random_state=0)
     left = np.ones(len(texts.labels), bool)
-    while len(asked) < LABELS:
+    while left.any():
         if len(set(texts.labels[asked].tolist())) < 2:
             chosen = int(rng.choice(np.flatnonzero(left)))
         else:
-            margins = np.abs(model.fit(rows[asked], texts.labels[asked]).decision_function(rows))
+            margins = np.abs(model.decision_function(rows))
             chosen = int(np.where(left, margins, np.inf).argmin())
         asked.append(chosen)
         left[chosen] = False
-    judged = model.fit(rows[asked], texts.labels[asked]).predict(weigh.transform(texts.test_rows))
-    return float((judged != texts.test_labels).mean())
+        if len(set(texts.labels[asked].tolist())) > 1:
+            judged = model.fit(rows[asked], texts.labels[asked]).predict(test_rows)
+            yield len(asked), float((judged != texts.test_labels).mean())
+
+
+def weighed(texts: Texts) -> tuple[Any, Any]:
+    """Return the rows at hand and those of the test as tf-idf of unit length."""
+    from sklearn.feature_extraction.text import TfidfTransformer  # noqa: PLC0415 - costs seconds
+
+    weigh = TfidfTransformer(sublinear_tf=True).fit(texts.rows)
+    return weigh.transform(texts.rows), weigh.transform(texts.test_rows)
+
+
+def logistic(strength: float) -> Any:
+    """Return logistic regression with this C."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - costs seconds
+
+    return LogisticRegression(C=strength, solver="liblinear", tol=1e-3, random_state=0)
 
 
 def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
@@ -146,17 +163,17 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
                 "chosen_on": name in CHOSEN_ON,
                 "goal": float(np.mean([run["goal"] for run in runs])),
                 "labels": [run["labels"] for run in runs],
-                "share": _geometric(counted) / LABELS,
+                "share": geometric(counted) / LABELS,
             }
         )
     return {"seeds": seeds, "problems": lines} | {
-        half: _geometric([line["share"] for line in lines if line["chosen_on"] is which])
+        half: geometric([line["share"] for line in lines if line["chosen_on"] is which])
         for half, which in (("share_chosen_on", True), ("share_others", False))
         if any(line["chosen_on"] is which for line in lines)
     }
 
 
-def _geometric(numbers: list[float]) -> float:
+def geometric(numbers: list[float]) -> float:
     return float(np.exp(np.mean(np.log(numbers))))
 
 
@@ -175,12 +192,17 @@ def text(result: Row) -> str:
 
 def draw(result: Row) -> Picture:
     """Draw the share of 300 labels, a row a problem."""
-    lines = result["problems"]
+    label = "labels to the error of pool logistic regression at 300, of 300"
+    return draw_problems(result["problems"], "share", label)
+
+
+def draw_problems(lines: list[Row], number: str, label: str) -> Picture:
+    """Draw a number of every problem, a row a problem; stars were kept from all choices."""
     figure, axes = new_figure(8, 0.32 * len(lines) + 1.2)
     for k, line in enumerate(lines):
-        axes.plot(line["share"], k, "o" if line["chosen_on"] else "*", color="black")
+        axes.plot(line[number], k, "o" if line["chosen_on"] else "*", color="black")
     axes.set_yticks(range(len(lines)), [line["problem"] for line in lines])
     axes.invert_yaxis()
     axes.axvline(1.0, color="C3", linewidth=1)
-    axes.set(xscale="log", xlabel="labels to the error of pool logistic regression at 300, of 300")
+    axes.set(xscale="log", xlabel=label)
     return figure
