@@ -35,6 +35,8 @@ class Winsorised(Scaling):
         The last feature, >= 0, in units of the usual length of a row.
     warmup : int
         Rows that teach mean and deviation before the first label is asked.
+    memory : int
+        How many rows mean and deviation look back on, for streams that drift; 0: on all.
 
     Examples
     --------
@@ -50,12 +52,19 @@ class Winsorised(Scaling):
     clip: float = 2.5
     bias: float = 0.5
     warmup: int = 50
+    memory: int = 0
     EXTRA: ClassVar = 1
-    RANGES: ClassVar = {"clip": POSITIVE, "bias": NOT_NEGATIVE, "warmup": Range(0, 2**31)}
+    RANGES: ClassVar = {
+        "clip": POSITIVE,
+        "bias": NOT_NEGATIVE,
+        "warmup": Range(0, 2**31),
+        "memory": Range(0, 2**31),
+    }
 
     def begin(self, d: int, dtype: DType) -> "WinsorisedState":
         arrays = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d + 1), np.ones(d)
-        return WinsorisedState(*arrays, float(self.clip), float(self.bias), int(self.warmup))
+        knobs = float(self.clip), float(self.bias), int(self.warmup), int(self.memory)
+        return WinsorisedState(*arrays, *knobs)
 
 
 class WinsorisedState(NamedTuple):
@@ -67,6 +76,7 @@ class WinsorisedState(NamedTuple):
     clip: float
     bias: float
     warmup: int
+    memory: int  # rows; 0: all
     square_length: float = 0.0  # the mean of |v|²
     n_rows: int = 0
     rescaled: bool = False  # the factors are not all 1
@@ -116,16 +126,21 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
         return scaling
     rescale(scaling)
     n_rows = scaling.n_rows + 1
+    looked_at = n_rows
+    if 0 < scaling.memory < n_rows:
+        looked_at = scaling.memory
+        for i in range(d):
+            squares[i] *= 1.0 - 1.0 / looked_at
     for i in range(d):
         change = buffer[i] - mean[i]
         # A feature that never moved has no spread to judge by.
         trusted = n_rows > TRUSTED and deviation[i] > 0.0
         change = clipped(change, scaling.clip * deviation[i] if trusted else LARGEST_CHANGE)
-        mean[i] += change / n_rows
-        squares[i] += change * change * (1.0 - 1.0 / n_rows)
-        deviation[i] = sqrt(squares[i] / n_rows)
+        mean[i] += change / looked_at
+        squares[i] += change * change * (1.0 - 1.0 / looked_at)
+        deviation[i] = sqrt(squares[i] / looked_at)
     usual = scaling.square_length
-    usual += (standardise(scaling) - usual) / n_rows
+    usual += (standardise(scaling) - usual) / looked_at
     return scaling._replace(square_length=usual, n_rows=n_rows)
 
 
@@ -147,4 +162,4 @@ has_statistics.of(WinsorisedState)(keeps_statistics)
 ready.of(WinsorisedState)(past_warm_up)
 
 SPREAD = {"squares": NOT_NEGATIVE, "deviation": NOT_NEGATIVE, "square_length": NOT_NEGATIVE}
-in_file(WinsorisedState, "clip", "bias", "warmup", factors=POSITIVE, **SPREAD)
+in_file(WinsorisedState, "clip", "bias", "warmup", "memory", factors=POSITIVE, **SPREAD)

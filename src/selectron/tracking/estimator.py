@@ -9,12 +9,14 @@ from selectron.classifier.ledger import with_ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
 from selectron.numeric.rows import Rows, shape
-from selectron.scalings import Raw
-from selectron.spec import QueryRule, Rules
+from selectron.scalings import Raw, Winsorised
+from selectron.spec import QueryRule, Rules, Scaling, rule_from_text
 from selectron.tracking.adapters import FrozenLearner, adapt
 from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.machine import MembersMachine
 from selectron.tracking.members import Committee, default_mixture, fresh_copy
+
+SCALE_MEMORY = 1000  # rows that means and spreads look back on
 
 
 class TrackingClassifier(StreamClassifier):
@@ -43,6 +45,10 @@ class TrackingClassifier(StreamClassifier):
         Learning rate of the default mixture, a unit of loss; refused beside `experts`, which have
         their own. By default the rate of the query rule, where it has one (1 for `Always`), so
         that a label weighs 1 on the average; else 0.1.
+    scaling : scaling, or its name, optional
+        How rows are presented to rules of `selectron`. By default `Winsorised(memory=1000)`, which
+        moves with the stream, for the default learners; learners that are given see rows as they
+        are.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the coins. The same seed gives the same run, bit for bit.
     explore, window, stop_when : optional
@@ -77,6 +83,7 @@ class TrackingClassifier(StreamClassifier):
         query: Any = None,
         *,
         eta: float | None = None,
+        scaling: Any = None,
         random_state: Any = 0,
         explore: float | None = None,
         window: int | None = None,
@@ -86,6 +93,7 @@ class TrackingClassifier(StreamClassifier):
         self.experts = experts
         self.query = query
         self.eta = eta
+        self.scaling = scaling
         self.random_state = random_state
         self.explore = explore
         self.window = window
@@ -110,7 +118,7 @@ class TrackingClassifier(StreamClassifier):
             else fresh_copy(self.experts, count)
         )
         said = self.explore, self.window, self.stop_when
-        rules, ledger = with_ledger(Rules(Raw(), committee, query), *said)
+        rules, ledger = with_ledger(Rules(self._scaling(committee), committee, query), *said)
         members = None if committee.all_rules else [adapt(each) for each in committee.learners]
         setting = shape(rows)[1], rows.values.dtype, self._seed()
         run = Run(MembersMachine(rules, mixture, *setting, members), labels, None, ledger)
@@ -118,6 +126,21 @@ class TrackingClassifier(StreamClassifier):
             if isinstance(member, FrozenLearner):
                 member.run = run
         return run
+
+    def _scaling(self, committee: Committee) -> Scaling:
+        """Return how rows are presented, or refuse what does not go with the learners."""
+        if self.scaling is None:
+            return Winsorised(memory=SCALE_MEMORY) if self.learners is None else Raw()
+        named = isinstance(self.scaling, str)
+        scaling = rule_from_text(self.scaling, Scaling) if named else self.scaling
+        if not isinstance(scaling, Scaling):
+            raise TypeError(f"scaling must be one of selectron.scalings, got {scaling!r}")
+        if not scaling.WRITTEN_OUT or not (committee.all_rules or isinstance(scaling, Raw)):
+            raise ValueError(
+                f"{scaling.label} does not go with these learners: scale the rows before, or let "
+                "all learners be update rules of selectron and choose a scaling of dense rows"
+            )
+        return scaling
 
     def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
         raise ValueError("y has several labels a row: a tracker learns one; track each on its own")

@@ -25,7 +25,6 @@ from selectron.loop import (
     run_pass,
 )
 from selectron.numeric.rows import Rows, as_dense, n_bytes, part, sealed, shape
-from selectron.scalings import Raw
 from selectron.spec import Rules, UpdateRule
 from selectron.tracking.adapters import FrozenLearner, Member
 from selectron.tracking.members import (
@@ -59,14 +58,15 @@ class MembersMachine:
     ) -> None:
         """Begin with rules of ours, or with `members` of other makes."""
         self.rules, self.d, self.dtype, self.seed, self.mixture = rules, d, dtype, seed, mixture
+        width = d + rules.scaling.EXTRA
         if members is None:
             assert isinstance(rules.update, Committee)
             ours = [rule for rule in rules.update.learners if isinstance(rule, UpdateRule)]
-            inside: Link | Outside = chain([rule.begin(d, dtype) for rule in ours])
+            inside: Link | Outside = chain([rule.begin(width, dtype) for rule in ours])
         else:
             inside = Outside(np.array(members, object), np.empty((1, d), dtype))
         update = begin_members(inside, mixture)
-        learner = Learner(rules.scaling.begin(d, dtype), update, rules.query.begin(d))
+        learner = Learner(rules.scaling.begin(d, dtype), update, rules.query.begin(width))
         self.states = States(learner)
         self.compiled = members is None
 
@@ -198,8 +198,8 @@ def _from_file(setting: Setting, described: dict[str, Any], reader: Reader) -> M
     fields(described, "the machine", ("machine", "mixture"))
     mixture = made_mixture(described["mixture"], reader.within("mixture.").tensors)
     scaling, update, _ = setting.rules
-    if not (isinstance(update, Committee) and update.all_rules and isinstance(scaling, Raw)):
-        raise DamagedFile(f"{update!r:.60} is no committee of rules on rows as they are")
+    if not (isinstance(update, Committee) and update.all_rules and scaling.WRITTEN_OUT):
+        raise DamagedFile(f"{update!r:.60} is no committee of rules on rows that are written out")
     if setting.n_classes != 2 or not mixture.n == len(update.learners) <= MOST_MEMBERS:
         raise DamagedFile(f"{mixture.n} weights for {len(update.learners)} learners")
     return MembersMachine(setting.rules, mixture, *setting[1:4])
