@@ -241,7 +241,8 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
             if asked:
                 ticket = tickets.keep(Question(*reader.kept(x), told.copy(), run.rounds))
             if ledger is not None:
-                ledger.enter_one(odds, asked=asked)
+                ledger.enter_one(told, odds, asked=asked)
+                run.shape_odds()
             run.rounds += 1
             run.n_asked += asked
             tickets.just_asked = ticket if asked else None

@@ -44,7 +44,7 @@ from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows, outside, part, row, shape
 from selectron.protocol import MANY, TWO, chances, expire, mark_overdue, present, relabel
 from selectron.queries.budget import close_unpaid
-from selectron.queries.floor import with_floor
+from selectron.queries.floor import set_floors
 from selectron.scalings import Intercept, Raw
 
 LOGGER = getLogger(__name__)
@@ -196,6 +196,7 @@ class Run:
             return Stop(first, UNSOUND)
         if ledger is not None:
             ledger.skip_to(self.rounds)
+            self.shape_odds()
         origin = self.rounds - first
         arrived = first + self.arrived
         position, status = first, DONE
@@ -221,6 +222,7 @@ class Run:
                 if ledger is not None:
                     known = labels[start:position] if teach else None
                     ledger.enter(page.part(0, moved), known, joined_at=joined_at)
+                    self.shape_odds()
                     if position < stop:
                         self.next_odds = float(page.probabilities[moved])
                         ledger.wait()
@@ -243,7 +245,13 @@ class Run:
             return log
         if self.ledger is None or log.kept:
             return log.part(start, stop)
-        return self.log(stop - start, exact=False)
+        return self.log(stop - start, exact=self.ledger.wants_exact)
+
+    def shape_odds(self) -> None:
+        """Let the query rule know the floors that the ledger wants now."""
+        if self.ledger is not None and self.ledger.certifying is not None:
+            certifying = self.ledger.certifying
+            set_floors(self.machine.states.tree.query, certifying.edges, certifying.floors)
 
     # --- passes over labelled rows
 
@@ -692,7 +700,7 @@ class Run:
         machine = self.machine
         rules = rules_for_classes(machine, self.wishes, n_classes)
         if self.ledger is not None:
-            rules = rules._replace(query=with_floor(rules.query, self.ledger.whole.explore))
+            rules = rules._replace(query=self.ledger.asking(rules.query))
         wider = widened(machine, rules, n_classes)
         query = own_arrays(wider.states.now.query)
         for rows, classes in self.memory.batches(machine.d):
