@@ -1,7 +1,7 @@
 """What the labels asked so far say of the error, and whether that is good enough to stop.
 
 Rounds carry the learner's own numbers. A lesson that nobody asked for (`learn_one` on a new row) is
-a round outside: its label was not drawn. A goal for the error or the risk has a certificate, which
+a round outside: its label was not drawn. A goal for the error or the risk has a wager, which
 also shapes the odds of questions; other goals are held against the interval of late.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from selectron.arrays import Array, Codes, Flags, Matrix, Vector
 from selectron.estimate import Certifying, Estimate, Evidence, Goal, Recent
-from selectron.estimate.certificate import LEVEL
 from selectron.estimate.evidence import WORST
+from selectron.estimate.wager import LEVEL
 from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
 from selectron.protocol import MANY, TWO
@@ -24,7 +24,7 @@ from selectron.spec import QueryRule, Rules
 
 LOGGER = getLogger(__name__)
 STRETCH = 4096  # rounds whose log is held in memory at once
-LOOK = 64  # rounds between two looks at a goal without a certificate
+LOOK = 64  # rounds between two looks at a goal without a wager
 NO_CLASS = -1.0
 EXPLORE_TO_STOP = 0.2  # odds with which a goal is looked at, unless told otherwise
 
@@ -153,7 +153,7 @@ class Ledger:
                 certifying.profile.learn(level, wrong=bool(wrong[i]))
                 if inside[i]:
                     answer = first + i, float(odds[i])
-                    certifying.certificate.answer(*answer, wrong=bool(wrong[i]))
+                    certifying.wager.answer(*answer, wrong=bool(wrong[i]))
 
     def enter_one(self, told: Vector, probability: float, *, asked: bool) -> None:
         """Enter a round of its own, whose label, if asked, waits."""
@@ -178,8 +178,8 @@ class Ledger:
             wrong = bool(mistaken(told, np.array([code]))[0])
             self.certifying.profile.learn(levels_of(told)[0], wrong=wrong)
             if odds is not None:
-                self.certifying.certificate.answer(round_, odds, wrong=wrong)
-            self._look_at_certificate(self.certifying)
+                self.certifying.wager.answer(round_, odds, wrong=wrong)
+            self._look_at_wager(self.certifying)
 
     def give_up(self, round_: int) -> None:
         """Enter that a question will never be answered."""
@@ -189,10 +189,10 @@ class Ledger:
         for evidence in (self.whole, self.recent):
             evidence.forget([round_], [odds])
         if self.certifying is not None:
-            self.certifying.certificate.give_up(round_)
+            self.certifying.wager.give_up(round_)
 
     def certified(self, level: float, missing: str = WORST) -> Estimate | None:
-        """Estimate the error since the start of the certificate; None without such a goal."""
+        """Estimate the error since the start of the wager; None without such a goal."""
         if self.certifying is None:
             return None
         if missing != WORST:
@@ -200,7 +200,7 @@ class Ledger:
                 f"missing={missing!r}, but a goal counts questions that were given up as mistakes; "
                 "ask for a window, or make the learner without stop_when"
             )
-        return self.certifying.certificate.estimate(level, rounds=self.rounds)
+        return self.certifying.wager.estimate(level, rounds=self.rounds)
 
     def estimate(self, level: float, *, late: bool, missing: str = WORST) -> Estimate:
         evidence = self.recent if late else self.whole
@@ -231,13 +231,12 @@ class Ledger:
 
     def _look(self) -> None:
         if self.certifying is not None:
-            self._look_at_certificate(self.certifying)
-            self.certifying.look(self.rounds)
+            self._look_at_wager(self.certifying)
         elif self.goal is not None and self.rounds % LOOK == 0:
             self._stop_if(self.goal.met(self.estimate(LEVEL, late=True)))
 
-    def _look_at_certificate(self, certifying: Certifying) -> None:
-        self._stop_if(certifying.certificate.met(LEVEL))
+    def _look_at_wager(self, certifying: Certifying) -> None:
+        self._stop_if(certifying.wager.met(LEVEL))
 
     def _stop_if(self, met: bool) -> None:
         if met and self.met_at is None:
@@ -310,7 +309,7 @@ def with_ledger(
 ) -> tuple[Rules, Ledger | None]:
     """Put a floor under the query rule where the error is to be estimated, and open a ledger.
 
-    For the sake of a certificate alone there is no floor at first: the learner learns before.
+    For the sake of a wager alone there is no floor at first: the learner learns before.
     """
     goal = None if stop_when is None else Goal.parse(stop_when)
     if many and goal is not None:

@@ -32,7 +32,7 @@ class Quality:
     def estimate(self, level: float, window: int | str | None, missing: str) -> Estimate:
         """Estimate the error: of the window that the learner keeps, or of the stream so far.
 
-        With a goal for the error it is that since the start of the certificate, not of all rounds.
+        With a goal for the error it is that since the start of the wager, not of all rounds.
         """
         if window is not None and window != self.window:
             made = "without window" if window == LATER_HALF else f"with window={window!r}"
@@ -47,8 +47,8 @@ class Quality:
         """Tell what the next labels are expected to bring, if all goes on as it went of late."""
         ledger = self._ledger()
         if ledger.certifying is not None:
-            certificate = ledger.certifying.certificate
-            return outlook_of(certificate, labels, level=level, rounds=ledger.rounds)
+            wager = ledger.certifying.wager
+            return outlook_of(wager, labels, level=level, rounds=ledger.rounds)
         late, share = ledger.recent.latest, ledger.recent.share_of(level)
         return outlook(late, labels, level=share, pending=ledger.waiting_of_late())
 
@@ -97,7 +97,7 @@ def _towards(ledger: Ledger, goal: Goal, late: Estimate) -> str:
     if ledger.met_at is not None:
         return f"{goal} met at round {ledger.met_at:,}: nothing has been asked since"
     if ledger.certifying is not None:
-        more = labels_to_certify(ledger.certifying.certificate, goal, rounds=ledger.rounds)
+        more = labels_to_certify(ledger.certifying.wager, goal, rounds=ledger.rounds)
     else:
         share, waiting = ledger.recent.share_of(LEVEL), ledger.waiting_of_late()
         more = labels_to_goal(ledger.recent.latest, goal, level=share, pending=waiting)

@@ -196,7 +196,6 @@ class Run:
             return Stop(first, UNSOUND)
         if ledger is not None:
             ledger.skip_to(self.rounds)
-            self.shape_odds()
         origin = self.rounds - first
         arrived = first + self.arrived
         position, status = first, DONE
@@ -209,6 +208,7 @@ class Run:
                 with machine.states.busy:
                     piece, stop = machine.piece(rows, start)
                     if ledger is not None:
+                        self.shape_odds()
                         stop = min(stop, start + ledger.stretch())
                     coins, joined_at = self._coins(origin + start, room[: stop - start])
                     page = self._page(log, start, stop)
@@ -222,7 +222,6 @@ class Run:
                 if ledger is not None:
                     known = labels[start:position] if teach else None
                     ledger.enter(page.part(0, moved), known, joined_at=joined_at)
-                    self.shape_odds()
                     if position < stop:
                         self.next_odds = float(page.probabilities[moved])
                         ledger.wait()
@@ -248,9 +247,11 @@ class Run:
         return self.log(stop - start, exact=self.ledger.wants_exact)
 
     def shape_odds(self) -> None:
-        """Let the query rule know the floors that the ledger wants now."""
-        if self.ledger is not None and self.ledger.certifying is not None:
-            certifying = self.ledger.certifying
+        """Let the query rule know the floors that a goal wants for the next round."""
+        ledger = self.ledger
+        if ledger is not None and ledger.certifying is not None and ledger.met_at is None:
+            certifying = ledger.certifying
+            certifying.look(ledger.rounds)
             set_floors(self.machine.states.tree.query, certifying.edges, certifying.floors)
 
     # --- passes over labelled rows

@@ -1,6 +1,5 @@
 """Error, precision, recall and F1 of a whole stream, estimated from the labels that were asked."""
 
-from selectron.estimate.certificate import Certificate
 from selectron.estimate.certifying import Certifying
 from selectron.estimate.constructions import Bernstein, Thinning
 from selectron.estimate.estimates import Estimate, Share
@@ -15,10 +14,10 @@ from selectron.estimate.goal import (
     why_silent,
 )
 from selectron.estimate.recent import Recent
+from selectron.estimate.wager import Wager
 
 __all__ = [
     "Bernstein",
-    "Certificate",
     "Certifying",
     "Estimate",
     "Evidence",
@@ -27,6 +26,7 @@ __all__ = [
     "Recent",
     "Share",
     "Thinning",
+    "Wager",
     "labels_to_certify",
     "labels_to_goal",
     "outlook",

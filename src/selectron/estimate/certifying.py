@@ -1,4 +1,4 @@
-"""Towards a certificate: learn first, then start, then ask by certainty until the goal is sure."""
+"""How a goal gets certified: learn first, then start, then ask by certainty until it is sure."""
 
 from math import inf
 from typing import Self
@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 
 from selectron.arrays import Vector
-from selectron.estimate.certificate import Certificate
 from selectron.estimate.evidence import State
 from selectron.estimate.profile import RANKS, Profile
+from selectron.estimate.wager import Wager
 
 LOOK = 16  # rounds after which floors are set anew and a start may open
 FIRST_LABELS = 10  # no start before
@@ -17,16 +17,16 @@ MOST_LABELS = 3.0  # over the bound: the first start opens after so many labels 
 
 
 class Certifying:
-    """A certificate, the profile that shapes the odds for it, and when its starts open.
+    """A wager, the profile that shapes the odds for it, and when its starts open.
 
     Parameters
     ----------
     bound, floor, risk
-        As in `Certificate`.
+        As in `Wager`.
     """
 
     def __init__(self, bound: float, floor: float, *, risk: bool = False) -> None:
-        self.certificate = Certificate(bound, floor, risk=risk)
+        self.wager = Wager(bound, floor, risk=risk)
         self.profile = Profile()
         self.next_start = inf  # labels at which a further start opens
         self.edges: Vector = np.zeros(len(RANKS))
@@ -34,7 +34,7 @@ class Certifying:
 
     def stretch(self, rounds: int) -> int:
         """Return how many rounds may be played before the next look."""
-        to_look, to_go = LOOK - rounds % LOOK, self.certificate.rounds_to_go()
+        to_look, to_go = LOOK - rounds % LOOK, self.wager.rounds_to_go()
         return to_look if to_go is None else min(to_look, to_go)
 
     def play(self, level: float, odds: float, *, asked: bool, inside: bool) -> None:
@@ -45,28 +45,30 @@ class Certifying:
         if self.profile.seen or asked:
             self.profile.see(level, odds)
         if inside:
-            self.certificate.play()
+            self.wager.play()
             if asked:
-                self.certificate.ask(odds)
+                self.wager.ask(odds)
 
     def look(self, rounds: int) -> None:
-        """Set the floors anew, and open a start if it is time; at certain rounds only.
+        """Ahead of a round, set the floors anew, and open a start if it is time.
 
-        So it makes no difference in which batches rounds come.
+        That happens at certain rounds only, so that batches make no difference.
         """
         if rounds % LOOK:
             return
         if self._due():
-            self.certificate.open(rounds)
-            first = self.next_start == inf
+            first = not self.wager.starts
             self.next_start = 2.0 * (self.profile.n_labels if first else self.next_start)
-        if self.certificate.starts:
+            if first:
+                self.profile.forget_mistakes()
+            self.wager.open(rounds)
+        if self.wager.starts:
             self.edges = self.profile.edges()
-            self.floors = self.profile.floors(self.certificate.floor, self.certificate.bound)
+            self.floors = self.profile.floors(self.wager.floor, self.wager.bound)
 
     def _due(self) -> bool:
-        labels, bound = self.profile.n_labels, self.certificate.bound
-        if self.certificate.starts:
+        labels, bound = self.profile.n_labels, self.wager.bound
+        if self.wager.starts:
             return labels >= self.next_start
         calm = self.profile.rate <= CALM * bound
         return labels >= FIRST_LABELS and (calm or labels >= MOST_LABELS / bound)
@@ -76,13 +78,13 @@ class Certifying:
         floors = {"edges": self.edges.copy(), "floors": self.floors.copy()}
         next_start = 0.0 if self.next_start == inf else self.next_start
         state = {"next": np.array([next_start]), **floors}
-        for name, part in (("starts", self.certificate), ("profile", self.profile)):
+        for name, part in (("starts", self.wager), ("profile", self.profile)):
             state |= {f"{name}_{field}": value for field, value in part.state().items()}
         return state
 
     def restore(self, state: State) -> Self:
         """Go on exactly where `state` was taken."""
-        for name, part in (("starts", self.certificate), ("profile", self.profile)):
+        for name, part in (("starts", self.wager), ("profile", self.profile)):
             mine = {k.removeprefix(f"{name}_"): v for k, v in state.items() if k.startswith(name)}
             part.restore(mine)
         self.next_start = float(state["next"][0]) or inf

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from selectron.estimate.certificate import Certificate
 from selectron.estimate.constructions import Thinning
 from selectron.estimate.estimates import Estimate, estimate_of, percent
 from selectron.estimate.evidence import Evidence, Pending
+from selectron.estimate.wager import Wager
 
-CERTIFIED = ("error", "risk")  # goals from above, which a certificate is made for
+CERTIFIED = ("error", "risk")  # goals from above, which a wager is made for
 MEASURES = (*CERTIFIED, "precision", "recall", "f1")
 FARTHEST = 1024.0  # times the rounds so far: a goal that needs more counts as out of reach
 FORM = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*")
@@ -66,7 +66,7 @@ class Goal:
 
     @property
     def certified(self) -> bool:
-        """Whether a certificate says when the goal is met."""
+        """Whether a wager says when the goal is met."""
         return self.measure in CERTIFIED
 
     def __str__(self) -> str:
@@ -184,16 +184,14 @@ def outlook(
     return Outlook(now, then)
 
 
-def outlook_of(
-    certificate: Certificate, labels: int, *, level: float = 0.95, rounds: int
-) -> Outlook:
-    """Return what more labels are expected to bring to a certificate."""
+def outlook_of(wager: Wager, labels: int, *, level: float = 0.95, rounds: int) -> Outlook:
+    """Return what more labels are expected to bring to a wager."""
     if labels < 1:
         raise ValueError(f"labels must be at least 1, got {labels}")
-    now = certificate.estimate(level, rounds=rounds)
+    now = wager.estimate(level, rounds=rounds)
     if now.labels == 0:
-        raise ValueError("the certificate has no label yet: it starts once the learner has learnt")
-    more = certificate.estimate_after(1.0 + labels / now.labels, level, rounds=rounds)
+        raise ValueError("the wager has no label yet: it starts once the learner has learnt")
+    more = wager.estimate_after(1.0 + labels / now.labels, level, rounds=rounds)
     return Outlook(now, more)
 
 
@@ -219,12 +217,10 @@ def labels_to_goal(
     return None if factor is None else round((factor - 1.0) * tally.labels)
 
 
-def labels_to_certify(certificate: Certificate, goal: Goal, *, rounds: int) -> int | None:
-    """Return about how many more labels the certificate needs; None if it never gets there."""
-    factor = _least_factor(
-        lambda factor: goal.met(certificate.estimate_after(factor, rounds=rounds))
-    )
-    labels = certificate.estimate(rounds=rounds).labels
+def labels_to_certify(wager: Wager, goal: Goal, *, rounds: int) -> int | None:
+    """Return about how many more labels the wager needs; None if it never gets there."""
+    factor = _least_factor(lambda factor: goal.met(wager.estimate_after(factor, rounds=rounds)))
+    labels = wager.estimate(rounds=rounds).labels
     return None if factor is None else round((factor - 1.0) * labels)
 
 

@@ -92,7 +92,7 @@ def floor_observe(query: FloorState, x: Row, forecast: AnyForecast, y: float) ->
 class FloorByCertainty(QueryRule):
     """Ask as another rule does, with a floor for each range of certainty.
 
-    A certificate sets the floors from outside, between rounds. Floors may rise with certainty, so
+    A wager sets the floors from outside, between rounds. Floors may rise with certainty, so
     forecasts have to be exact.
 
     Parameters

@@ -1,9 +1,9 @@
-"""A certificate: the error since a start is low enough, said with as few labels as can be.
+"""A wager that the error is low enough, which takes fewer labels to win than an interval.
 
-A certificate speaks of one end only, of the rounds since a start, and of one bound that is fixed
+A wager speaks of one end only, of the rounds since a start, and of one bound that is fixed
 beforehand. So it bets all it has against that bound, where an interval bets against all totals at
-once. A start is opened after the learner has learnt; further starts, which leave more of the early
-mistakes behind, share a reserve of the level.
+once. The first start is opened after the learner has learnt. Further starts, which leave more of
+the early mistakes behind, share a reserve of the level.
 """
 
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ def share_of_start(number: int) -> float:
     return FIRST_START if number == 1 else (1.0 - FIRST_START) / (number * (number - 1))
 
 
-class Certificate:
+class Wager:
     """Bets that the error since a start is below a bound.
 
     Parameters
@@ -80,14 +80,14 @@ class Certificate:
 
     Examples
     --------
-    >>> certificate = Certificate(bound=0.05, floor=0.2)
-    >>> certificate.open(at=0)
+    >>> wager = Wager(bound=0.05, floor=0.2)
+    >>> wager.open(at=0)
     >>> for t in range(400):
-    ...     certificate.play()
+    ...     wager.play()
     ...     if t % 5 == 0:
-    ...         certificate.ask(0.2)
-    ...         certificate.answer(t, 0.2, wrong=t == 300)
-    >>> certificate.met(), print(certificate.estimate(rounds=400))
+    ...         wager.ask(0.2)
+    ...         wager.answer(t, 0.2, wrong=t == 300)
+    >>> wager.met(), print(wager.estimate(rounds=400))
     error 1.2 % (0.2 to 7.5 %, 95 % at all times), 80 labels of 400 rounds
     (False, None)
     """
@@ -145,7 +145,11 @@ class Certificate:
 
     def met(self, level: float = LEVEL) -> bool:
         """Tell whether a start is sure of the bound."""
-        return any(self._short_of(j, start, level) <= 0.0 for j, start in self._numbered())
+        return bool(self.won(level))
+
+    def won(self, level: float = LEVEL) -> list[Start]:
+        """List the starts that are sure of the bound."""
+        return [start for j, start in self._numbered() if self._short_of(j, start, level) <= 0.0]
 
     def rounds_to_go(self, level: float = LEVEL) -> int | None:
         """Return after how many more rounds the bound can be met at the earliest; None: no start.
@@ -220,9 +224,9 @@ class Certificate:
         for start in starts:
             settled = start.labels + start.pending + start.lost
             if not start.wrong <= start.labels <= settled <= start.rounds:
-                raise ValueError(f"{settled} questions in {start.rounds} rounds of a certificate")
+                raise ValueError(f"{settled} questions in {start.rounds} rounds of a wager")
         opened = [start.opened for start in starts]
         if opened != sorted(set(opened)):
-            raise ValueError(f"certificates start at {opened}")
+            raise ValueError(f"wagers start at {opened}")
         self.starts = starts
         return self
