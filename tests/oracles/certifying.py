@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-KAPPA, WEIGHT = (0.95, 0.65, 0.35), (0.75, 0.15, 0.10)
+KAPPA, WEIGHT = (0.95, 0.65, 0.35), (0.90, 0.06, 0.04)
 EDGE = (0.03, 0.06, 0.125, 0.25, 0.5)
 PRI, STR = (0.35, 0.2, 0.1, 0.03, 0.008, 0.003), (8, 8, 12, 20, 40, 80)
 LOOK = 16  # floors and starts change after so many rounds

@@ -34,10 +34,9 @@ GROWING = "pending.", "recent.starts", "recent.pieces_", "goal.starts_"  # array
 
 def mistaken(told: Matrix, codes: Any) -> Flags:
     """Tell which predictions, as they were written down, are wrong."""
-    if told.shape[1] >= MANY:
-        wrong: Flags = told[:, TWO] != codes
-        return wrong
-    return np.where(told[:, 0] > 0.0, 1, -1) != codes
+    predicted = told[:, TWO] if told.shape[1] >= MANY else np.where(told[:, 0] > 0.0, 1, -1)
+    wrong: Flags = predicted != codes
+    return wrong
 
 
 def levels_of(told: Matrix) -> list[float]:

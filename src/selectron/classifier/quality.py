@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from selectron.classifier.ledger import LEVEL, Ledger
+from selectron.classifier.ledger import Ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
 from selectron.estimate import (
@@ -14,6 +14,7 @@ from selectron.estimate import (
     outlook,
     outlook_of,
 )
+from selectron.estimate.wager import LEVEL
 from selectron.protocol import ready
 from selectron.queries.auto import AutoState, floor_of, one_class, paused
 from selectron.queries.budget import BudgetState, left

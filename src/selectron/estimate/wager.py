@@ -6,7 +6,7 @@ once. The first start is opened after the learner has learnt. Further starts, wh
 the early mistakes behind, share a reserve of the level.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, exp, log, log1p
 from typing import Self
 
@@ -18,7 +18,7 @@ from selectron.estimate.estimates import Estimate, check_level
 from selectron.estimate.evidence import State
 
 SHARES_OF_FLOOR = (0.95, 0.65, 0.35)  # rates of the bets: a rate above the odds may lose all
-WEIGHTS = (0.75, 0.15, 0.10)  # of the bets
+WEIGHTS = (0.90, 0.06, 0.04)  # of the bets
 FIRST_START = 0.8  # of what the level leaves; the rest is kept for later starts
 LEVEL = 0.95  # at which a goal is certified
 ROUNDING = 1e-9  # rounds
@@ -40,8 +40,9 @@ class Start:
 
     def times(self, factor: float) -> "Start":
         """Return the start after ``factor`` times as many of the same rounds."""
-        counts = [round(factor * getattr(self, name)) for name in COUNTS[1:]]
-        return Start(self.opened, *counts, factor * self.weight, [factor * s for s in self.sums])
+        counts = {name: round(factor * getattr(self, name)) for name in COUNTS[1:]}
+        sums = [factor * s for s in self.sums]
+        return replace(self, **counts, weight=factor * self.weight, sums=sums)
 
 
 def share_of_start(number: int) -> float:
@@ -220,7 +221,10 @@ class Wager:
     def restore(self, state: State) -> Self:
         """Go on exactly where `state` was taken."""
         counts, sums = state["counts"].tolist(), state["sums"].tolist()
-        starts = [Start(*n, s[0], s[1:]) for n, s in zip(counts, sums, strict=True)]
+        starts = [
+            Start(**dict(zip(COUNTS, n, strict=True)), weight=s[0], sums=s[1:])
+            for n, s in zip(counts, sums, strict=True)
+        ]
         for start in starts:
             settled = start.labels + start.pending + start.lost
             if not start.wrong <= start.labels <= settled <= start.rounds:

@@ -142,7 +142,7 @@ def with_rule(query: FloorByCertaintyState, moved: QueryState) -> FloorByCertain
 
 @ask_probability.of(FloorByCertaintyState)
 def odds_by_certainty(query: FloorByCertaintyState, x: Row, forecast: AnyForecast) -> float:
-    return ask_probability(rule_on_floor(query, forecast), x, forecast)
+    return float(ask_probability(rule_on_floor(query, forecast), x, forecast))
 
 
 @advance.of(FloorByCertaintyState)
