@@ -93,6 +93,8 @@ class Quality:
 
 
 def _towards(ledger: Ledger, goal: Goal, late: Estimate) -> str:
+    if ledger.certifying is not None and not ledger.certifying.wager.starts:
+        return f"{goal} has no start yet: the learner still learns"
     if late.labels == 0:
         return f"{goal} needs labels first"
     if ledger.met_at is not None:
