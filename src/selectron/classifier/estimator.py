@@ -368,6 +368,10 @@ class StreamClassifier:
     ) -> Estimate:
         """Estimate the error of the stream so far, or of late, without any test set.
 
+        With a goal for the error or the risk and no window, the estimate is the one that the goal
+        waits for: of the rounds since its start, with `high` as its one end, and with the mistakes
+        that were seen for `low`.
+
         Parameters
         ----------
         level : float
@@ -654,8 +658,11 @@ class SelectiveClassifier(StreamClassifier):
         Rounds that the estimate of late looks back on, a multiple of 4; the later half of the
         stream if left out.
     stop_when : str, optional
-        A goal such as "error<=0.03" or "recall>=0.9". Once the estimate of late is sure of it
-        nothing is asked any more. Sets `explore` to 0.2 where it is not given.
+        A goal such as "error<=0.03", "risk<=0.03" or "recall>=0.9". Once it is sure, nothing is
+        asked any more. For the error, the share of mistakes, and the risk, the mean probability of
+        a mistake, the learner learns first; then it asks every label with odds of at least 0.2, or
+        `explore`, more where it is unsure, until the rounds since then are sure to keep the goal.
+        Other goals are held against the estimate of late, with `explore` 0.2 unless given.
     kernel : "linear", "poly", "rbf" or callable, optional
         Learn in dual form, from support vectors; `degree`, `gamma` and `coef0` as in scikit-learn,
         with "scale" measured on the rows of the first call.

@@ -226,6 +226,8 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
             if tickets.fresh_from < tickets.n_asked:
                 run.find_overdue()
             stopped = ledger is not None and ledger.caught_up(run.rounds).met_at is not None
+            if ledger is not None:
+                run.shape_odds()
             coin = PASSED if stopped else toss()
             if dense:
                 side = loop(handle, x, None, None, coin, QUESTION)
@@ -241,7 +243,7 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
             if asked:
                 ticket = tickets.keep(Question(*reader.kept(x), told.copy(), run.rounds))
             if ledger is not None:
-                ledger.enter_one(odds, asked=asked)
+                ledger.enter_one(told, odds, asked=asked)
             run.rounds += 1
             run.n_asked += asked
             tickets.just_asked = ticket if asked else None

@@ -2,14 +2,23 @@
 
 from typing import Any
 
-from selectron.classifier.ledger import LEVEL, Ledger
+from selectron.classifier.ledger import Ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
-from selectron.estimate import Estimate, Goal, Outlook, labels_to_goal, outlook
+from selectron.estimate import (
+    Estimate,
+    Goal,
+    Outlook,
+    labels_to_certify,
+    labels_to_goal,
+    outlook,
+    outlook_of,
+)
+from selectron.estimate.wager import LEVEL
 from selectron.protocol import ready
 from selectron.queries.auto import AutoState, floor_of, one_class, paused
 from selectron.queries.budget import BudgetState, left
-from selectron.queries.floor import FloorState
+from selectron.queries.floor import FloorByCertaintyState, FloorState
 
 LATER_HALF = "half"
 
@@ -22,17 +31,25 @@ class Quality:
         self.window = window or LATER_HALF
 
     def estimate(self, level: float, window: int | str | None, missing: str) -> Estimate:
-        """Estimate the error of the stream so far, or of the window that the learner keeps."""
+        """Estimate the error: of the window that the learner keeps, or of the stream so far.
+
+        With a goal for the error it is that since the start of the wager, not of all rounds.
+        """
         if window is not None and window != self.window:
             made = "without window" if window == LATER_HALF else f"with window={window!r}"
             raise ValueError(
                 f"window={window!r}, but this learner keeps window={self.window!r}: make it {made}"
             )
-        return self._ledger().estimate(level, late=window is not None, missing=missing)
+        ledger = self._ledger()
+        certified = ledger.certified(level, missing) if window is None else None
+        return certified or ledger.estimate(level, late=window is not None, missing=missing)
 
     def outlook(self, labels: int, level: float) -> Outlook:
         """Tell what the next labels are expected to bring, if all goes on as it went of late."""
         ledger = self._ledger()
+        if ledger.certifying is not None:
+            wager = ledger.certifying.wager
+            return outlook_of(wager, labels, level=level, rounds=ledger.rounds)
         late, share = ledger.recent.latest, ledger.recent.share_of(level)
         return outlook(late, labels, level=share, pending=ledger.waiting_of_late())
 
@@ -44,8 +61,10 @@ class Quality:
         if ledger is None:
             return told
         ledger.skip_to(run.rounds)
-        late = ledger.estimate(LEVEL, late=True)
-        told |= {"so far": ledger.estimate(LEVEL, late=False), "of late": late}
+        certified = ledger.certified(LEVEL)
+        late = certified or ledger.estimate(LEVEL, late=True)
+        name = "of late" if certified is None else "since the start"
+        told |= {"so far": ledger.estimate(LEVEL, late=False), name: late}
         if ledger.goal is not None:
             told["goal"] = _towards(ledger, ledger.goal, late)
         if ledger.met_at is None and late.labels:
@@ -74,12 +93,17 @@ class Quality:
 
 
 def _towards(ledger: Ledger, goal: Goal, late: Estimate) -> str:
+    if ledger.certifying is not None and not ledger.certifying.wager.starts:
+        return f"{goal} has no start yet: the learner still learns"
     if late.labels == 0:
         return f"{goal} needs labels first"
     if ledger.met_at is not None:
         return f"{goal} met at round {ledger.met_at:,}: nothing has been asked since"
-    share, waiting = ledger.recent.share_of(LEVEL), ledger.waiting_of_late()
-    more = labels_to_goal(ledger.recent.latest, goal, level=share, pending=waiting)
+    if ledger.certifying is not None:
+        more = labels_to_certify(ledger.certifying.wager, goal, rounds=ledger.rounds)
+    else:
+        share, waiting = ledger.recent.share_of(LEVEL), ledger.waiting_of_late()
+        more = labels_to_goal(ledger.recent.latest, goal, level=share, pending=waiting)
     far = "out of reach at this error" if more is None else f"about {more:,} more labels"
     return f"{goal.status(late)}; {far}"
 
@@ -99,6 +123,12 @@ def _reason(query: Any, run: Run | MultilabelRun) -> str:
         if left(query) < 1.0:
             kind = "for now: the rate of the budget" if query.rate > 0.0 else "the budget"
             return f"asks nothing: {kind} is spent"
+        return _reason(query.rule, run)
+    if isinstance(query, FloorByCertaintyState):
+        least = query.floors.min()
+        reason = _reason(query.rule, run)
+        return f"{reason}; for the goal at least {least:.1%} of all" if least > 0.0 else reason
+    if isinstance(query, FloorState) and query.explore == 0.0:
         return _reason(query.rule, run)
     if isinstance(query, FloorState):
         return f"{_reason(query.rule, run)}, and at least {query.explore:.1%} of all"

@@ -45,7 +45,7 @@ from selectron.numeric.coins import toss
 from selectron.numeric.rows import Rows, outside, part, row, sealed, shape, taken
 from selectron.protocol import MANY, TWO, chances, expire, mark_overdue, present, relabel
 from selectron.queries.budget import close_unpaid
-from selectron.queries.floor import with_floor
+from selectron.queries.floor import set_floors
 from selectron.scalings import Intercept, Raw
 
 LOGGER = getLogger(__name__)
@@ -209,6 +209,7 @@ class Run:
                 with machine.states.busy:
                     piece, stop = machine.piece(rows, start)
                     if ledger is not None:
+                        self.shape_odds()
                         stop = min(stop, start + ledger.stretch())
                     coins, joined_at = self._coins(origin + start, room[: stop - start])
                     page = self._page(log, start, stop)
@@ -244,7 +245,15 @@ class Run:
             return log
         if self.ledger is None or log.kept:
             return log.part(start, stop)
-        return self.log(stop - start, exact=False)
+        return self.log(stop - start, exact=self.ledger.wants_exact)
+
+    def shape_odds(self) -> None:
+        """Let the query rule know the floors that a goal wants for the next round."""
+        ledger = self.ledger
+        if ledger is not None and ledger.certifying is not None and ledger.met_at is None:
+            certifying = ledger.certifying
+            certifying.look(ledger.rounds)
+            set_floors(self.machine.states.tree.query, certifying.edges, certifying.floors)
 
     # --- passes over labelled rows
 
@@ -743,7 +752,7 @@ class Run:
         machine = self.machine
         rules = rules_for_classes(machine, self.wishes, n_classes)
         if self.ledger is not None:
-            rules = rules._replace(query=with_floor(rules.query, self.ledger.whole.explore))
+            rules = rules._replace(query=self.ledger.asking(rules.query))
         wider = widened(machine, rules, n_classes)
         query = own_arrays(wider.states.now.query)
         for rows, classes in self.memory.batches(machine.d):

@@ -1,25 +1,29 @@
 """When to stop asking: a goal for an interval, the labels it needs, and why no label is asked."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from selectron.estimate.constructions import Thinning
 from selectron.estimate.estimates import Estimate, estimate_of, percent
 from selectron.estimate.evidence import Evidence, Pending
+from selectron.estimate.wager import Wager
 
-MEASURES = ("error", "precision", "recall", "f1")
+CERTIFIED = ("error", "risk")  # goals from above, which a wager is made for
+MEASURES = (*CERTIFIED, "precision", "recall", "f1")
 FARTHEST = 1024.0  # times the rounds so far: a goal that needs more counts as out of reach
 FORM = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*")
 
 
 @dataclass(frozen=True)
 class Goal:
-    """An error to stay below, or a precision, recall or F1 to stay above, for sure.
+    """An error or a risk to stay below, or a precision, recall or F1 to stay above, for sure.
 
-    The goal is met once the whole interval is on the right side of the bound. The interval holds at
-    all times, so one may look after every label and stop the first time: the chance to stop wrongly
-    is still below 1 - level.
+    The error is the share of mistakes; the risk is the mean probability of a mistake given the
+    past. The goal is met once the whole interval is on the right side of the bound. The interval
+    holds at all times, so one may look after every label and stop the first time: the chance to
+    stop wrongly is still below 1 - level.
 
     Examples
     --------
@@ -42,7 +46,7 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read "error<=0.03", "precision>=0.9", "recall>=0.9" or "f1>=0.9"."""
+        """Read "error<=0.03", "risk<=0.03", "precision>=0.9", "recall>=0.9" or "f1>=0.9"."""
         found = FORM.fullmatch(str(text))
         try:
             measure, relation, bound = found.groups() if found else ("", "", "")
@@ -58,14 +62,19 @@ class Goal:
 
     @property
     def relation(self) -> str:
-        return "<=" if self.measure == "error" else ">="
+        return "<=" if self.certified else ">="
+
+    @property
+    def certified(self) -> bool:
+        """Whether a wager says when the goal is met."""
+        return self.measure in CERTIFIED
 
     def __str__(self) -> str:
         return f"{self.measure}{self.relation}{self.bound:g}"
 
     def end(self, estimate: Estimate) -> float | None:
         """Return the end of the interval that has to reach the bound; None if there is none."""
-        if self.measure == "error":
+        if self.certified:
             return estimate.high
         low: float | None = getattr(estimate, self.measure).low
         return low
@@ -74,11 +83,11 @@ class Goal:
         end = self.end(estimate)
         if end is None:
             return False
-        return end <= self.bound if self.measure == "error" else end >= self.bound
+        return end <= self.bound if self.certified else end >= self.bound
 
     def status(self, estimate: Estimate) -> str:
         """Say in one line whether the goal is met, and by which end."""
-        side = "at most" if self.measure == "error" else "at least"
+        side = "at most" if self.certified else "at least"
         end = self.end(estimate)
         if end is None:
             return f"goal {self} cannot be met: without a floor on the odds nothing is sure"
@@ -175,6 +184,17 @@ def outlook(
     return Outlook(now, then)
 
 
+def outlook_of(wager: Wager, labels: int, *, level: float = 0.95, rounds: int) -> Outlook:
+    """Return what more labels are expected to bring to a wager."""
+    if labels < 1:
+        raise ValueError(f"labels must be at least 1, got {labels}")
+    now = wager.estimate(level, rounds=rounds)
+    if now.labels == 0:
+        raise ValueError("the wager has no label yet: it starts once the learner has learnt")
+    more = wager.estimate_after(1.0 + labels / now.labels, level, rounds=rounds)
+    return Outlook(now, more)
+
+
 def labels_to_goal(
     evidence: Evidence, goal: Goal, *, level: float = 0.95, pending: Pending = 0
 ) -> int | None:
@@ -191,10 +211,21 @@ def labels_to_goal(
     True
     """
     tally = evidence.tally(pending)
+    factor = _least_factor(
+        lambda factor: goal.met(estimate_of(tally.times(factor), level, Thinning(), 0.0))
+    )
+    return None if factor is None else round((factor - 1.0) * tally.labels)
 
-    def met(factor: float) -> bool:
-        return goal.met(estimate_of(tally.times(factor), level, Thinning(), 0.0))
 
+def labels_to_certify(wager: Wager, goal: Goal, *, rounds: int) -> int | None:
+    """Return about how many more labels the wager needs; None if it never gets there."""
+    factor = _least_factor(lambda factor: goal.met(wager.estimate_after(factor, rounds=rounds)))
+    labels = wager.estimate(rounds=rounds).labels
+    return None if factor is None else round((factor - 1.0) * labels)
+
+
+def _least_factor(met: Callable[[float], bool]) -> float | None:
+    """Return about how many times the rounds so far a goal needs; None if there is no hope."""
     low, high = 1.0, 1.0
     while not met(high):
         low, high = high, 2.0 * high
@@ -203,4 +234,4 @@ def labels_to_goal(
     while high - low > 0.005 * low:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if met(middle) else (middle, high)
-    return round((high - 1.0) * tally.labels) if high > 1.0 else 0
+    return high

@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from selectron.arrays import Vector
+from selectron.compiler.verbs import helper
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     AnyForecast,
@@ -14,8 +18,11 @@ from selectron.protocol import (
     observe,
 )
 from selectron.queries.auto import Auto
-from selectron.queries.budget import Budget, hand_on
-from selectron.spec import QueryRule, Range
+from selectron.queries.budget import Budget, BudgetState, hand_on
+from selectron.queries.threshold import certainty
+from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
+
+BINS = 6  # of certainty
 
 
 @dataclass(frozen=True)
@@ -81,13 +88,100 @@ def floor_observe(query: FloorState, x: Row, forecast: AnyForecast, y: float) ->
     return query._replace(rule=observe(query.rule, x, forecast, y))
 
 
+@dataclass(frozen=True)
+class FloorByCertainty(QueryRule):
+    """Ask as another rule does, with a floor for each range of certainty.
+
+    A wager sets the floors from outside, between rounds. Floors may rise with certainty, so
+    forecasts have to be exact.
+
+    Parameters
+    ----------
+    query : QueryRule
+        The rule that decides above the floors; it has a floor of its own.
+    """
+
+    query: QueryRule = field(default_factory=Auto)
+    NAMED: ClassVar = False
+
+    @property
+    def explore(self) -> float:  # type: ignore[override]
+        return self.query.explore
+
+    def begin(self, d: int) -> "FloorByCertaintyState":
+        return FloorByCertaintyState(self.query.begin(d), np.zeros(BINS - 1), np.zeros(BINS))
+
+    def many(self, d: int, n_classes: int) -> "FloorByCertaintyState":
+        rule = self.query.many(d, n_classes)
+        return FloorByCertaintyState(rule, np.zeros(BINS - 1), np.zeros(BINS))
+
+
+class FloorByCertaintyState(NamedTuple):
+    rule: QueryState  # the state of the rule within
+    edges: Vector  # certainties between the bins
+    floors: Vector  # the floor of each bin
+
+
+hand_on(FloorByCertaintyState, expire)
+
+
+@helper
+def rule_on_floor(query: FloorByCertaintyState, forecast: AnyForecast) -> QueryState:
+    """Return the rule within, with the floor of this forecast as its own."""
+    level, k = certainty(forecast), 0
+    while k < len(query.edges) and query.edges[k] < level:
+        k += 1
+    return query.rule._replace(explore=max(query.rule.explore, query.floors[k]))
+
+
+@helper
+def with_rule(query: FloorByCertaintyState, moved: QueryState) -> FloorByCertaintyState:
+    """Return the query rule after the rule within has moved; that has its own floor again."""
+    return query._replace(rule=moved._replace(explore=query.rule.explore))
+
+
+@ask_probability.of(FloorByCertaintyState)
+def odds_by_certainty(query: FloorByCertaintyState, x: Row, forecast: AnyForecast) -> float:
+    return float(ask_probability(rule_on_floor(query, forecast), x, forecast))
+
+
+@advance.of(FloorByCertaintyState)
+def advance_by_certainty(
+    query: FloorByCertaintyState, forecast: AnyForecast, asked: bool
+) -> FloorByCertaintyState:
+    return with_rule(query, advance(rule_on_floor(query, forecast), forecast, asked))
+
+
+@observe.of(FloorByCertaintyState)
+def observe_by_certainty(
+    query: FloorByCertaintyState, x: Row, forecast: AnyForecast, y: float
+) -> FloorByCertaintyState:
+    return with_rule(query, observe(rule_on_floor(query, forecast), x, forecast, y))
+
+
 def with_floor(query: Any, explore: float) -> Any:
     """Return the rule with a floor under its odds, inside its budget if it has one."""
-    if isinstance(query, Budget):
+    if isinstance(query, Budget | FloorByCertainty):
         return replace(query, query=with_floor(query.query, explore))
     if "explore" in query.knobs():
         return replace(query, explore=max(explore, query.explore))
     return Floor(query, explore)
 
 
+def by_certainty(query: Any) -> Any:
+    """Return the rule with a floor for each range of certainty, inside its budget."""
+    if isinstance(query, Budget):
+        return replace(query, query=by_certainty(query.query))
+    return (
+        query if isinstance(query, FloorByCertainty) else FloorByCertainty(with_floor(query, 0.0))
+    )
+
+
+def set_floors(query: QueryState, edges: Vector, floors: Vector) -> None:
+    """Write the floors into the state of a rule that `by_certainty` gave."""
+    inside = query.rule if isinstance(query, BudgetState) else query
+    inside.edges[:], inside.floors[:] = edges, floors
+
+
 in_file(FloorState, "explore")
+in_file(FloorByCertaintyState, edges=NOT_NEGATIVE, floors=SHARE)
