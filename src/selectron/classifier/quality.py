@@ -65,6 +65,8 @@ class Quality:
         late = certified or ledger.estimate(LEVEL, late=True)
         name = "of late" if certified is None else "since the start"
         told |= {"so far": ledger.estimate(LEVEL, late=False), name: late}
+        if worse := _worse_of_late(ledger):
+            told["drift"] = worse
         if ledger.goal is not None:
             told["goal"] = _towards(ledger, ledger.goal, late)
         if ledger.met_at is None and late.labels:
@@ -90,6 +92,23 @@ class Quality:
                 "with explore=0.05, say, to ask at least every twentieth label"
             )
         return ledger.caught_up(self.run.rounds)
+
+
+def _worse_of_late(ledger: Ledger) -> str | None:
+    """Say that the error of late surely lies above the earlier one, if it does.
+
+    The stream so far holds the rounds of late too. If these have the larger error, the others have
+    a smaller one. Each interval has half of what the level leaves.
+    """
+    both = 1.0 - (1.0 - LEVEL) / 2.0
+    late, so_far = ledger.estimate(both, late=True), ledger.estimate(both, late=False)
+    if so_far.high is None or late.labels == 0 or late.low <= so_far.high:
+        return None
+    return (
+        f"the error of late is at least {late.low:.1%}, that of the whole stream at most "
+        f"{so_far.high:.1%}: the concept has moved; TrackingClassifier follows such streams, and a "
+        "learner begun anew forgets the past"
+    )
 
 
 def _towards(ledger: Ledger, goal: Goal, late: Estimate) -> str:
