@@ -13,6 +13,7 @@ from selectron import SelectiveClassifier
 from selectron.experts import FixedShare, LearnAlpha, StaticExpert, optimal_alphas
 from selectron.numeric.coins import coins
 from selectron.queries import Always
+from selectron.scalings import Raw, Winsorised
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, follow
 from selectron.tracking.members import default_learners
@@ -52,7 +53,7 @@ def test_the_tracker_is_its_definition(name, seed):
     votes, asked, margins, weights = track(
         default_twins(9), LearnAlphaTwin(6, alphas, eta), twin(), X, y, coins(seed, 0, len(y))
     )
-    run = follow(TrackingClassifier(query=query, random_state=seed), X, y)
+    run = follow(TrackingClassifier(query=query, scaling=Raw(), random_state=seed), X, y)
     assert 0 < asked.sum() <= len(y)
     np.testing.assert_array_equal(run.asked, asked)
     np.testing.assert_array_equal(run.learner_mistakes, (margins > 0) != (y > 0)[:, None])
@@ -77,7 +78,7 @@ def test_every_learner_is_its_twin_to_the_bit():
 
 
 def fitted(X, y, **params):
-    return TrackingClassifier(query=Always(), **params).fit(X, y)
+    return TrackingClassifier(query=Always(), scaling=Raw(), **params).fit(X, y)
 
 
 @pytest.mark.plain
@@ -111,7 +112,7 @@ def test_learners_of_any_make_run_the_same_rounds(query):
     X, y, *_ = stream(n=400)
     rules = list(default_learners())
     mixed = [*rules[:3], SelectiveClassifier(Perceptron(), Always()), *rules[4:]]
-    compiled = follow(TrackingClassifier(query=query), X, y)
+    compiled = follow(TrackingClassifier(query=query, scaling=Raw()), X, y)
     plain = follow(TrackingClassifier(mixed, query=query), X, y)
     assert compiled.asked.any()
     for name in ("margins", "probabilities", "asked", "weights", "learner_mistakes"):
@@ -127,7 +128,7 @@ def test_other_mixtures(kind):
         "adahedge": LearnAlpha(6, alphas=[0.01, 0.1], eta="adahedge"),
     }[kind]
     before = experts.weights
-    run = follow(TrackingClassifier(experts=experts), X, y)
+    run = follow(TrackingClassifier(experts=experts, scaling=Raw()), X, y)
     np.testing.assert_array_equal(experts.weights, before)
     for t in np.flatnonzero(run.asked):
         experts.update(run.learner_mistakes[t] / run.probabilities[t])
@@ -144,7 +145,7 @@ print(digest_of_a_run())
 
 def digest_of_a_run():
     X, y, *_ = stream(n=120, d=3)
-    run = follow(TrackingClassifier(query=ByMistakes()), X, y)
+    run = follow(TrackingClassifier(query=ByMistakes(), scaling=Raw()), X, y)
     told = run.margins.tobytes() + run.weights.tobytes() + run.asked.tobytes()
     return hashlib.sha256(told).hexdigest()
 
@@ -155,3 +156,19 @@ def test_the_bits_are_the_same_without_compilation():
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
     )  # fmt: skip
     assert done.stdout.strip() == digest_of_a_run()
+
+
+@pytest.mark.plain
+def test_the_default_learners_see_scaled_rows_and_others_do_not():
+    rng = np.random.default_rng(2)
+    X = rng.random((300, 3)) * [10.0, 1000.0, 1.0]
+    y = X[:, 0] + X[:, 1] / 100.0 > 10.0
+    default = TrackingClassifier(query=Always()).fit(X, y)
+    assert default.rules_.scaling == Winsorised(memory=1000)
+    assert (default.predict(X) == y).mean() > 0.9
+    assert TrackingClassifier([Perceptron()]).fit(X, y).rules_.scaling == Raw()
+    assert TrackingClassifier([Perceptron()], scaling="centred").fit(X, y).rules_.scaling.EXTRA == 1
+    with pytest.raises(ValueError, match="does not go with these learners"):
+        TrackingClassifier(scaling="text").fit(X, y)
+    with pytest.raises(TypeError, match=r"one of selectron\.scalings"):
+        TrackingClassifier(scaling=3).fit(X, y)
