@@ -10,6 +10,7 @@ from scipy.stats import t as student
 
 from selectron.experts import LearnAlpha
 from selectron.queries import Always, Uniform
+from selectron.scalings import Raw
 from selectron.streams import drifting
 from selectron.streams.drifting import KINDS
 from selectron.tracking import ByMargin, ByMistakes, TrackingClassifier, follow
@@ -20,7 +21,9 @@ SEEDS = range(11, 19)
 def runs(kind, query, **params):
     """Run what the table of docs/lab/tracking.md runs: a seed is a stream and its coins."""
     return [
-        follow(TrackingClassifier(query=query, random_state=seed, **params), stream.X, stream.y)
+        follow(
+            TrackingClassifier(query=query, scaling=Raw(), random_state=seed, **params), *stream[:2]
+        )
         for seed, stream in ((seed, drifting(kind, seed)) for seed in SEEDS)
     ]
 

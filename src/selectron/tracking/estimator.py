@@ -71,7 +71,7 @@ class TrackingClassifier(StreamClassifier):
     >>> stream = drifting("flips", seed=1)
     >>> clf = TrackingClassifier().fit(stream.X, stream.y)
     >>> print(clf.n_seen_, clf.n_asked_, clf.names_[clf.following_])
-    20000 2242 ForgettingRidge(memory=None)
+    20000 2182 ForgettingRidge()
     """
 
     MANY_CLASSES: ClassVar = False

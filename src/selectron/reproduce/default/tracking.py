@@ -18,6 +18,7 @@ from selectron.reproduce.harness.problems import (
     read_documents,
 )
 from selectron.reproduce.harness.report import Picture, new_figure
+from selectron.scalings import Raw
 from selectron.spec import QueryRule
 from selectron.streams import drifting
 from selectron.streams.drifting import KINDS
@@ -116,7 +117,9 @@ def measure(job: Drift | Reuters) -> dict[str, Following]:
         seed, learners, rules = job.seed, None, RULES
 
     def run(query: QueryRule) -> Following:
-        return follow(TrackingClassifier(learners, query=query, random_state=seed), X, y)
+        return follow(
+            TrackingClassifier(learners, query=query, scaling=Raw(), random_state=seed), X, y
+        )
 
     runs = {asking: run(query) for asking, query in rules.items()}
     if isinstance(job, Drift):
@@ -246,7 +249,7 @@ def draw(result: Row) -> Picture:
     smooth = np.ones(100) / 100.0
     for axes, kind in zip(panels, SHOWN, strict=True):
         stream = drifting(kind, result["seeds"][0])
-        seen = follow(TrackingClassifier(query=Always()), stream.X, stream.y)
+        seen = follow(TrackingClassifier(query=Always(), scaling=Raw()), stream.X, stream.y)
         weights = [np.convolve(column, smooth, "same") for column in seen.weights.T]
         axes.stackplot(np.arange(len(seen)), weights, labels=seen.names, alpha=0.8)
         error = np.convolve(seen.mistakes, smooth, "same")
