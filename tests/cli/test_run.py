@@ -223,3 +223,25 @@ def test_a_comparison_of_many_classes_has_its_control(command, three):
     code, out, _ = command("compare", three, "perceptron+margin:b=0.5")
     assert code == 0
     assert "perceptron+margin:b=0.5, at random" in out
+
+
+def test_rows_at_hand_are_chosen_until_the_budget_is_spent(command, data, tmp_path):
+    target, model = tmp_path / "x.json", tmp_path / "x.selectron"
+    code, out, _ = command(
+        "run", data, "--pool", "--rules", PLAIN, "--budget", "12", "--test", "0.25", "--seeds", "2",
+        "--json", target, "--save", model,
+    )  # fmt: skip
+    assert code == 0
+    assert "rows at hand, 2 seed(s)" in out
+    found = json.loads(target.read_text())
+    assert found["judged"] == "test error"
+    assert [len(curve) for curve in found["errors"]] == [12, 12]
+    assert f"{np.mean([curve[9] for curve in found['errors']]):.4f}" in out
+    assert load(model).n_asked_ == 12
+
+
+def test_without_test_rows_the_rest_is_judged(command, data):
+    found = in_json(command, data, "--pool", "--rules", PLAIN, "--budget", "1000")
+    assert found["judged"] == "error on the rows left"
+    assert len(found["errors"][0]) == found["rows"] == 240
+    assert found["errors"][0][-1] == 0.0

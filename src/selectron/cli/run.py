@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from selectron import SelectiveClassifier
+from selectron.cli.at_hand import run_at_hand
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import Result, control_of, judge, results_table
@@ -29,10 +30,19 @@ NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None} 
 
 
 def run(options: Namespace) -> int:
+    if options.pool:
+        return _run_at_hand(options)
     results = _results(options, [options.rules], control=False)
     if options.save:
         results[-1].learner.save(options.save)
     return _tell(options, results)
+
+
+def _run_at_hand(options: Namespace) -> int:
+    check_outputs(options)
+    _check(options)
+    stream, learner = _read(options), _learner(options, options.rules)
+    return run_at_hand(options, learner, partial(_arranged, stream, options))
 
 
 def compare(options: Namespace) -> int:
