@@ -14,6 +14,8 @@ import numpy as np
 
 from selectron import SelectiveClassifier
 from selectron.cli.at_hand import run_at_hand
+from selectron.cli.engines import engine_named
+from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import Result, control_of, judge, results_table
@@ -30,9 +32,9 @@ NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None} 
 
 
 def run(options: Namespace) -> int:
-    if options.pool:
+    if options.pool and not options.engine:
         return _run_at_hand(options)
-    results = _results(options, [options.rules], control=False)
+    results = [_sharded(options)] if options.engine else _results(options, [options.rules], False)
     if options.save:
         results[-1].learner.save(options.save)
     return _tell(options, results)
@@ -47,10 +49,25 @@ def _run_at_hand(options: Namespace) -> int:
 
 def compare(options: Namespace) -> int:
     options = Namespace(**NO_ANSWERS, **vars(options))
-    return _tell(options, _results(options, options.rules, control=not options.no_control))
+    return _tell(options, _results(options, options.rules, not options.no_control))
 
 
-def _results(options: Namespace, rules: list[str], *, control: bool) -> list[Any]:
+def _sharded(options: Namespace) -> ShardedResult:
+    """Return the result of a run in shards."""
+    check_outputs(options)
+    _check(options)
+    check_shards(options, _needs_all(options))
+    engine = engine_named(options)
+    assert engine is not None
+    learner = _learner(options, options.rules)
+
+    def begun(rows: FileRows, n: int, n_rows: int) -> SelectiveClassifier:
+        return _with(learner, options, n, n_rows, recipe=rows.recipe, random_state=options.seed)
+
+    return in_shards(options, options.rules, begun, engine)
+
+
+def _results(options: Namespace, rules: list[str], control: bool) -> list[Any]:
     """Return a result for each pair of rules; with `control`, also for labels asked at random."""
     check_outputs(options)
     _check(options)
