@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Self
 
 from selectron.engines.protocol import RETRIES, Found, Job, Tick, WorkersLost, nobody_watches
@@ -63,7 +64,7 @@ class Local:
         """Do the jobs that are not done yet."""
         if self._pool is None:
             fresh = get_context("spawn")  # a fork would copy locks that threads here hold
-            self._pool = ProcessPoolExecutor(self.workers, fresh, _one_thread)
+            self._pool = ProcessPoolExecutor(self.workers, fresh, _begin_worker)
         try:
             left = (k for k in range(len(jobs)) if k not in found)
             waiting = {self._pool.submit(function, jobs[k]): k for k in left}
@@ -76,7 +77,16 @@ class Local:
             raise
 
 
-def _one_thread() -> None:
+def _begin_worker() -> None:
+    """Keep to one thread, and end when the process that has the jobs ends, however it ends."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only the workers need it
 
     threadpool_limits(1)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

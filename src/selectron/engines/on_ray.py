@@ -32,6 +32,7 @@ class OnRay:
         ray.init(
             self._address or "local",
             log_to_driver=False,
+            logging_level="ERROR",
             **({} if self._address else here),
         )
         return self
@@ -46,14 +47,14 @@ class OnRay:
         tick: Tick = nobody_watches,
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
-        task: Any = ray.remote(function).options(max_retries=RETRIES, num_cpus=1)
+        task: Any = ray.remote(_done).options(max_retries=RETRIES, num_cpus=1)
         most = self.workers or len(jobs)
         begun: list[Any] = []
         under_way: list[Any] = []
         try:
             while len(begun) < len(jobs) or under_way:
                 while len(begun) < len(jobs) and len(under_way) < most:
-                    begun.append(task.remote(jobs[len(begun)]))
+                    begun.append(task.remote(function, jobs[len(begun)]))
                     under_way.append(begun[-1])
                 ready, under_way = ray.wait(under_way)
                 ray.get(ready)  # raises at once what a job has raised
@@ -64,3 +65,8 @@ class OnRay:
         except ray.exceptions.RayError as error:
             raise WorkersLost(f"Ray gave up: {' '.join(str(error).split())[:200]}") from None
         return found
+
+
+def _done(function: Callable[[Job], Found], job: Job) -> Found:
+    """Do a job: Ray takes no function of C for a task."""
+    return function(job)
