@@ -11,6 +11,7 @@ import pytest
 
 from selectron.cli import main
 from selectron.engines import Local, WorkersLost, engine_of
+from tests.engines.files import write_csv
 
 
 def square_root(value):
@@ -95,3 +96,18 @@ def test_import_selectron_loads_no_engine():
     code = "import sys, selectron; print([n for n in sys.modules if 'engines' in n or n == 'ray'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.plain
+def test_a_comparison_is_the_same_on_an_engine(tmp_path, capsys):
+    data = write_csv(tmp_path / "people.csv", 200)
+    options = [
+        "compare", str(data), "perceptron+margin:b=0.5", "perceptron+always",
+        "--seeds", "2", "--shuffle", "--test", "0.2", "--json", "-",
+    ]  # fmt: skip
+    assert main(options) == 0
+    here = capsys.readouterr().out
+    assert main([*options, "--engine", "local", "--workers", "2"]) == 0
+    assert capsys.readouterr().out == here
+    assert main([*options, "--workers", "2"]) == 2
+    assert "--workers needs --engine" in capsys.readouterr().err
