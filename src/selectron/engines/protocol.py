@@ -7,7 +7,7 @@ Job = TypeVar("Job")
 Found = TypeVar("Found")
 Tick = Callable[[], object]
 
-RETRIES = 10  # deaths of workers in a row, with no job done in between
+RETRIES = 5  # deaths of workers in a row, with no job done in between
 
 
 class WorkersLost(OSError):
