@@ -50,7 +50,8 @@ class Local:
                 if deaths > RETRIES:
                     raise WorkersLost(
                         f"{deaths} workers died in a row over {len(jobs) - done} jobs: "
-                        "is there memory enough, and does a script begin under if __name__ == '__main__'?"
+                        "is there memory enough, and does the script work only under "
+                        "if __name__ == '__main__'?"
                     ) from None
         return [found[k] for k in range(len(jobs))]
 
