@@ -75,7 +75,7 @@ def is_worker(pid):
         said = Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
         return False
-    return "spawn_main" in said or said.startswith("ray::")
+    return "spawn_main" in said or said.startswith(("ray::_done", "ray::IDLE"))
 
 
 def kill(pid):

@@ -30,6 +30,7 @@ with engine_of("ray", 2) as engine:
 """
 TWO_NODES = """
 import sys
+import selectron.engines.on_ray
 from ray.cluster_utils import Cluster
 from selectron.cli import main
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
@@ -57,7 +58,8 @@ pytestmark = [needs_namespace, pytest.mark.filterwarnings("ignore")]
 
 
 def alone(arguments, home):
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "HOME": str(home)}
+    token = {"RAY_AUTH_TOKEN": "0123456789abcdef" * 2}  # a cluster makes none by itself
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "HOME": str(home)} | token
     return subprocess.Popen(
         [*ALONE, *arguments],
         env=environment,
