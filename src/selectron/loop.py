@@ -320,6 +320,22 @@ def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
     return DONE
 
 
+def run_unasked(learner, numbers, X, t, n, shown):  # type: ignore[no-untyped-def]
+    """Let the query rule pass over n rounds whose rows are elsewhere, none of them asked.
+
+    They count as rounds with the forecast of row t, which comes next and is then `shown` to the
+    query rule, unless it is a new row.
+    """
+    scaling, update, query = unpack(learner, numbers)
+    z = present(scaling, row(X, t))
+    forecast = glance(update, z)
+    for _ in range(n):
+        query = advance(query, forecast, False)
+    if shown:
+        query = preview(query, z)
+    pack(Learner(scaling, update, query), numbers)
+
+
 # Rows at hand (`selectron.classifier.pool`): they are presented once, and forecast again and again.
 
 

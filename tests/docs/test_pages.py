@@ -22,6 +22,7 @@ PLAIN = (
     "budgets.md",
     "files.md",
     "kernels.md",
+    "clusters.md",
     "late-labels.md",
     "many-classes.md",
     "text.md",

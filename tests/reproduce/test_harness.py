@@ -1,23 +1,8 @@
-"""What all experiments share: processes, first passages, groups, tables."""
-
-import pytest
+"""What all experiments share: first passages, groups, tables."""
 
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.harness.experiment import in_processes
 from selectron.reproduce.harness.measure import Reach, first_passages, grouped
 from selectron.reproduce.harness.report import lay_out, show_labels, table
-
-
-def square_root(value):
-    return value**0.5 if value >= 0 else 1 / 0
-
-
-def test_jobs_come_back_in_their_order():
-    ticks = []
-    assert in_processes(square_root, [9.0, 4.0, 1.0], lambda: ticks.append(1)) == [3.0, 2.0, 1.0]
-    assert len(ticks) == 3
-    with pytest.raises(ZeroDivisionError):
-        in_processes(square_root, [4.0, -1.0, 1.0], lambda: None)
 
 
 def test_every_experiment_is_listed_under_its_name():

@@ -20,9 +20,9 @@ def demo(options: Namespace) -> int:
     check_outputs(options)
     with progress(len(SEEDS) * (len(PAIRS) + 1) * LEARNT, "rows") as bar:
         judged = partial(judge, stream_of=_digits, seeds=SEEDS, tick=bar.update, curves=True)
-        results = [judged(text, learner_of(text)) for text in PAIRS]
+        results = judged({text: learner_of(text) for text in PAIRS})
         random = control_of(learner_of("default"), results[0].learner, results[0].rate)
-        results.append(judged("default, at random", random))
+        results += judged({"default, at random": random})
     from selectron.evaluate import plot_curves
 
     plot_curves({result.name: result.trace for result in results}, options.plot, title=NAME)

@@ -30,6 +30,7 @@ OPTIONS: dict[str, dict[str, dict[str, object]]] = _DECLARED["options"]
 COMMANDS = {name: Command(**declared) for name, declared in _DECLARED["commands"].items()}
 TYPES = {"int": int, "float": float, "path": Path}
 EXTRAS = {
+    "cluster": ("ray",),
     "label": ("anyio", "argon2", "fastapi", "httpx", "PIL", "pydantic", "starlette", "uvicorn"),
     "plot": ("matplotlib",),
     "postgres": ("psycopg",),

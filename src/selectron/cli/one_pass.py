@@ -14,9 +14,11 @@ from selectron import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
 from selectron.cli.oracle import Answering, oracle, stored_labels
 from selectron.cli.output import progress
+from selectron.engines.sift_and_teach import judged
 from selectron.features.columns import text_of
 from selectron.streams.records import size_of
 from selectron.streams.rows import FileRows, RowBatch
+from selectron.streams.two_classes import Sides
 
 LearnerOf = Callable[[FileRows, int], SelectiveClassifier]  # of rows and of the classes seen first
 
@@ -37,7 +39,7 @@ class PassResult:
         rate = f"{100 * self.rate:.2f} %"
         mistakes = self.mistakes if self.judged else None
         n_updates = self.learner.n_updates_
-        return [self.name, self.learner.n_asked_, rate, mistakes, error, None, n_updates]
+        return [self.name, self.learner.n_asked_, rate, mistakes, error, None, None, n_updates]
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -80,21 +82,26 @@ def one_pass(options: Namespace, name: str, learner_of: LearnerOf) -> PassResult
             pairs=options.pairs,
             tick=bar.update,
         )
-        sides = _Sides(options)
+        sides = Sides.of(options.positive, options.negative)
         first = next(batches := iter(rows))
-        classes = {sides.of(label) for label in first.labels if label is not None}
+        classes = {sides.side(label) for label in first.labels if label is not None}
         result = PassResult(name, learner_of(rows, len(classes)), rows)
         began = perf_counter()
-        with _answering(options, rows) as answer:
+        with answering(options, rows) as answer:
             for batch in _cut(_chained(first, batches), options.limit):
                 _learn(result, sides.taken(batch), answer, options)
                 rate = result.rounds / (perf_counter() - began)
                 bar.set_postfix_str(f"{rate:,.0f} rows/s", refresh=False)
                 if asks and rows.target is None and result.learner.stopped_at_ is not None:
                     break  # nothing is asked any more, and nobody judges
+    check_classes(result, options)
+    return result
+
+
+def check_classes(result: PassResult, options: Namespace) -> None:
+    """Refuse a run that has found fewer than two classes."""
     if result.rounds == 0 or len(result.learner.classes_) < 2:
         raise ValueError(_too_few(result, options))
-    return result
 
 
 def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Namespace) -> None:
@@ -108,68 +115,35 @@ def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Name
         X = normalize(X)
 
     def label_of(t: int) -> Any:
-        return batch.labels[t] if answer is _of_file else answer(batch.records[t])
+        return batch.labels[t] if answer is of_file else answer(batch.records[t])
 
-    predicted = watched_batch(result.learner, X, label_of, _named(options))
-    known = [t for t, label in enumerate(batch.labels) if label is not None]
+    predicted = watched_batch(result.learner, X, label_of, named_classes(options))
+    known, mistakes = judged(predicted, batch.labels)
     result.rounds += len(batch.records)
-    result.judged += len(known)
-    result.mistakes += sum(_differ(predicted[t], batch.labels[t]) for t in known)
+    result.judged += known
+    result.mistakes += mistakes
 
 
-def _differ(predicted: Any, label: Any) -> bool:
-    return predicted is None or text_of(predicted) != text_of(label)
-
-
-def _named(options: Namespace) -> list[Any] | None:
+def named_classes(options: Namespace) -> list[Any] | None:
+    """Return the classes that the options name; None if they join as they come."""
     if options.positive:
         return [False, True]
     names = [name.strip() for name in (options.classes or "").split(",") if name.strip()]
     return names or None
 
 
-class _Sides:
-    """The classes as the options divide them: some against others, or each for itself."""
-
-    def __init__(self, options: Namespace) -> None:
-        self._positive = set((options.positive or "").split(",")) - {""}
-        self._negative = set((options.negative or "").split(",")) - {""}
-        if self._negative and not self._positive:
-            raise ValueError(f"--negative {options.negative} needs --positive beside it")
-        both = self._positive & self._negative
-        if both:
-            raise ValueError(f"class {min(both)!r} is on the positive and on the negative side")
-
-    def of(self, label: Any) -> Any:
-        if label is None or not self._positive:
-            return label
-        return text_of(label) in self._positive
-
-    def taken(self, batch: RowBatch) -> RowBatch:
-        """Return the rows of both sides; a row without a label may be of either."""
-        if not self._positive:
-            return batch
-        sides = self._positive | self._negative
-        kept = [
-            t
-            for t, label in enumerate(batch.labels)
-            if label is None or not self._negative or text_of(label) in sides
-        ]
-        labels = [self.of(batch.labels[t]) for t in kept]
-        return RowBatch(batch.X[kept], labels, [batch.records[t] for t in kept])
-
-
-def _answering(options: Namespace, rows: FileRows) -> AbstractContextManager[Answering]:
+def answering(options: Namespace, rows: FileRows) -> AbstractContextManager[Answering]:
+    """Return who answers, to be used in a `with` block: a program, a store, or `of_file`."""
     if options.oracle is not None and options.label_store is not None:
         raise ValueError("--oracle and --label-store both answer: name one of them")
     if options.oracle is not None:
         return oracle(options.oracle, options.oracle_timeout, rows.target)
     if options.label_store is not None:
         return nullcontext(stored_labels(options.label_store, options.id, rows.target))
-    return nullcontext(_of_file)
+    return nullcontext(of_file)
 
 
-def _of_file(record: Any) -> Any:
+def of_file(record: Any) -> Any:
     """The file has the labels itself."""
 
 

@@ -1,6 +1,6 @@
 """Runs of a learner over seeds, as numbers for a table, JSON and a plot."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,6 +10,7 @@ import numpy as np
 from selectron import SelectiveClassifier
 from selectron.classifier.estimator import StreamClassifier
 from selectron.cli.output import table
+from selectron.engines import Engine
 from selectron.evaluate import Certificate, Trace, progressive
 from selectron.queries import Uniform
 from selectron.streams import Stream
@@ -120,32 +121,70 @@ def results_table(results: Sequence[Result]) -> str:
     return table(HEAD, [result.row() for result in results])
 
 
+class OneRun(NamedTuple):
+    """A run that is to be judged."""
+
+    learner: StreamClassifier
+    stream_of: Callable[[int], Stream]
+    seed: int
+    curves: bool  # test after every update too
+    first: bool = False  # of its learner: the trace is wanted, which holds the rows
+    last: bool = False  # of its learner: what was learnt is wanted
+
+
+class Judged(NamedTuple):
+    """What came of a run."""
+
+    numbers: Numbers
+    trace: Trace | None
+    learner: StreamClassifier | None
+
+
+def judge_run(run: OneRun, tick: Callable[[int], object] = int) -> Judged:
+    """Run a learner over the stream of a seed."""
+    stream = run.stream_of(run.seed)
+    test = stream.test if run.curves else None
+    trace = progressive(run.learner, stream.X, stream.y, seed=run.seed, test=test, tick=tick)
+    error = None
+    if stream.test is not None:
+        X_test, y_test = stream.test
+        error = float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test)))
+    counts = trace.n_asked, trace.n_mistakes, trace.n_updates
+    numbers = Numbers(*counts, trace.f1, trace.precision, trace.recall, error)
+    return Judged(numbers, trace if run.first else None, trace.learner if run.last else None)
+
+
 def judge(
-    name: str,
-    learner: StreamClassifier,
+    learners: Mapping[str, StreamClassifier],
     stream_of: Callable[[int], Stream],
     seeds: range,
     tick: Callable[[int], object],
     *,
     curves: bool = False,
-) -> Result:
-    """Run the learner once for each seed; with `curves`, test after every update too."""
-    runs: list[Numbers] = []
-    first = None
-    for seed in seeds:
-        stream = stream_of(seed)
-        test = stream.test if curves else None
-        trace = progressive(learner, stream.X, stream.y, seed=seed, test=test, tick=tick)
-        if first is None:  # the other traces are dropped: each holds its rows
-            first = trace
-        error = None
-        if stream.test is not None:
-            X_test, y_test = stream.test
-            error = float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test)))
-        counts = trace.n_asked, trace.n_mistakes, trace.n_updates
-        runs.append(Numbers(*counts, trace.f1, trace.precision, trace.recall, error))
-    assert first is not None
-    return Result(name, runs, first, trace.learner)
+    engine: Engine | None = None,
+) -> list[Result]:
+    """Run each learner once for each seed, here or on an engine; with `curves`, test on the way.
+
+    `tick` is told how many rows were done; of an engine, how many runs.
+    """
+    runs = [
+        OneRun(learner, stream_of, seed, curves, seed == seeds[0], seed == seeds[-1])
+        for learner in learners.values()
+        for seed in seeds
+    ]
+    if engine is None:
+        found = [judge_run(run, tick) for run in runs]
+    else:
+        found = engine.map(judge_run, runs, lambda: tick(1))
+    of_each = [found[k : k + len(seeds)] for k in range(0, len(found), len(seeds))]
+    return [_result(name, own) for name, own in zip(learners, of_each, strict=True)]
+
+
+def _result(name: str, runs: list[Judged]) -> Result:
+    trace, learner = runs[0].trace, runs[-1].learner
+    assert trace is not None
+    assert learner is not None
+    return Result(name, [run.numbers for run in runs], trace, learner)
 
 
 def control_of(

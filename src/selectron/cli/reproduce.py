@@ -4,6 +4,7 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
+from selectron.cli.engines import engine_named
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.reproduce import EXPERIMENTS
 
@@ -17,7 +18,7 @@ def reproduce(options: Namespace) -> int:
     _prepare(options)
     experiment = EXPERIMENTS[options.name]
     with progress(experiment.steps(options.seeds), options.name) as bar:
-        result = experiment.run(options.seeds, lambda: bar.update(1))
+        result = experiment.run(options.seeds, lambda: bar.update(1), engine_named(options))
     if options.plot:
         experiment.plot(result, Path(options.plot))
     return tell(options, with_plot(experiment.text(result), options), result)

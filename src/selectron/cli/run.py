@@ -5,7 +5,7 @@ cover the run. A large file passes by in batches.
 """
 
 from argparse import Namespace
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,8 @@ import numpy as np
 
 from selectron import SelectiveClassifier
 from selectron.cli.at_hand import run_at_hand
+from selectron.cli.engines import engine_named
+from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import Result, control_of, judge, results_table
@@ -30,9 +32,11 @@ NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None} 
 
 
 def run(options: Namespace) -> int:
-    if options.pool:
+    if not options.engine and (options.shards is not None or options.checkpoint is not None):
+        raise ValueError("--shards and --checkpoint need --engine beside them: local or ray")
+    if options.pool and not options.engine:
         return _run_at_hand(options)
-    results = _results(options, [options.rules], control=False)
+    results = [_sharded(options)] if options.engine else _results(options, [options.rules], False)
     if options.save:
         results[-1].learner.save(options.save)
     return _tell(options, results)
@@ -47,10 +51,25 @@ def _run_at_hand(options: Namespace) -> int:
 
 def compare(options: Namespace) -> int:
     options = Namespace(**NO_ANSWERS, **vars(options))
-    return _tell(options, _results(options, options.rules, control=not options.no_control))
+    return _tell(options, _results(options, options.rules, not options.no_control))
 
 
-def _results(options: Namespace, rules: list[str], *, control: bool) -> list[Any]:
+def _sharded(options: Namespace) -> ShardedResult:
+    """Return the result of a run in shards."""
+    check_outputs(options)
+    _check(options)
+    check_shards(options, _needs_all(options))
+    engine = engine_named(options)
+    assert engine is not None
+    learner = _learner(options, options.rules)
+
+    def begun(rows: FileRows, n: int, n_rows: int) -> SelectiveClassifier:
+        return _with(learner, options, n, n_rows, recipe=rows.recipe, random_state=options.seed)
+
+    return in_shards(options, options.rules, begun, engine)
+
+
+def _results(options: Namespace, rules: list[str], control: bool) -> list[Any]:
     """Return a result for each pair of rules; with `control`, also for labels asked at random."""
     check_outputs(options)
     _check(options)
@@ -68,6 +87,10 @@ def _results(options: Namespace, rules: list[str], *, control: bool) -> list[Any
 
 def _passes_by(options: Namespace) -> bool:
     """Tell whether rows are held a batch at a time."""
+    if options.engine is not None:
+        if options.data == "-" or options.one_pass:
+            raise ValueError("with --engine workers read the file themselves, each for itself")
+        return False
     wanted = options.one_pass or options.oracle is not None or options.label_store is not None
     wanted = wanted or options.data == "-" or options.classes is not None
     needed = _needs_all(options)
@@ -142,22 +165,43 @@ def _judge_all(
         for text, learner in learners.items()
     }
     seeds = range(options.seed, options.seed + options.seeds)
-    results: list[Result] = []
+    engine = engine_named(options)
+    stream_of = partial(_arranged, stream, options)
+    if engine is not None:  # workers read the file themselves: that is quicker than sending rows
+        chosen = {name: value for name, value in vars(options).items() if name != "action"}
+        stream_of = partial(_read_by_worker, Namespace(**chosen))
     n_runs = len(learners) * len(seeds) * (1 + control)
-    with progress(n_runs * n, "rows") as bar:
+    total, unit = (n_runs * n, "rows") if engine is None else (n_runs, "runs")
+    with engine or nullcontext(), progress(total, unit) as bar:
         judged = partial(
             judge,
-            stream_of=partial(_arranged, stream, options),
+            stream_of=stream_of,
             seeds=seeds,
             tick=bar.update,
             curves=options.plot is not None,
+            engine=engine,
         )
-        for text, learner in learners.items():
-            results.append(judged(text, learner))
-            if control:
-                random = control_of(learner, results[-1].learner, results[-1].rate)
-                results.append(judged(f"{text}, at random", random))
+        results = judged(learners)
+        if control:
+            controls = judged(
+                {
+                    f"{text}, at random": control_of(learner, result.learner, result.rate)
+                    for (text, learner), result in zip(learners.items(), results, strict=True)
+                }
+            )
+            results = [each for pair in zip(results, controls, strict=True) for each in pair]
     return [replace(result, data=stream.name) for result in results]
+
+
+STREAMS: dict[str, Stream] = {}  # of a worker: it reads a file once for all of its runs
+
+
+def _read_by_worker(options: Namespace, seed: int) -> Stream:
+    key = str(options)
+    if key not in STREAMS:
+        STREAMS.clear()
+        STREAMS[key] = _read(options)
+    return _arranged(STREAMS[key], options, seed)
 
 
 def _tell(options: Namespace, results: list[Any]) -> int:

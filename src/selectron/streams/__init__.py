@@ -4,11 +4,14 @@ from selectron.streams.drifting import drifting
 from selectron.streams.files import Stream, Unlabelled, read_stream
 from selectron.streams.records import Record, read_batches, read_records
 from selectron.streams.rows import FileRows
-from selectron.streams.two_classes import two_classes
+from selectron.streams.shards import Shards
+from selectron.streams.two_classes import Sides, two_classes
 
 __all__ = [
     "FileRows",
     "Record",
+    "Shards",
+    "Sides",
     "Stream",
     "Unlabelled",
     "drifting",

@@ -82,7 +82,7 @@ def read_records(source: str, tick: Tick = int) -> Iterator[Record]:
     elif not path.is_file():
         raise FileNotFoundError(f"{source}: there is no such file")
     elif kind_of(path) == ".parquet":
-        yield from _parquet(path, tick)
+        yield from parquet_records(path, tick)
     elif kind_of(path) == ".npz":
         numbered = enumerate(npz_records(path), 1)
         yield from (Record(values, f"{path.name}, row {number}") for number, values in numbered)
@@ -119,9 +119,9 @@ def images_of(source: str) -> Path:
 def size_of(source: str) -> int | None:
     """Return how many bytes will be read; None if nobody knows."""
     path = Path(source)
-    if source == "-" or (path.is_dir() and not _tables(path)):
+    if source == "-" or (path.is_dir() and not tables_in(path)):
         return None
-    files = _tables(path) if path.is_dir() else [path]
+    files = tables_in(path) if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
@@ -210,14 +210,19 @@ class _CsvLines:
         return line
 
 
-def _table(file: BinaryIO, name: str, delimiter: str = "") -> Iterator[Record]:
+def csv_rows(file: BinaryIO, name: str, delimiter: str = "") -> tuple[_CsvLines, Any]:
+    """Return the lines of a table, and a reader of its rows that takes no line too early."""
     csv.field_size_limit(opening.LONGEST)
     numbered = lines(file, name)
     first = next(numbered, (1, ""))
     text = _CsvLines(chain([first], numbered), name)
-    rows = csv.reader(text, delimiter=delimiter or _delimiter(first[1]), strict=True)
+    return text, csv.reader(text, delimiter=delimiter or _delimiter(first[1]), strict=True)
+
+
+def _table(file: BinaryIO, name: str, delimiter: str = "") -> Iterator[Record]:
+    text, rows = csv_rows(file, name, delimiter)
     try:
-        head = next(rows, [])
+        head: list[str] = next(rows, [])
         if len(set(head)) < len(head):
             twice = next(column for column in head if head.count(column) > 1)
             raise ValueError(f"{name}, line 1: two columns are called {twice!r}; rename one")
@@ -272,7 +277,8 @@ READERS: dict[str, Callable[[BinaryIO, str], Iterator[Record]]] = {
 }
 
 
-def _parquet(path: Path, tick: Tick) -> Iterator[Record]:
+def parquet_records(path: Path, tick: Tick = int, start: int = 0) -> Iterator[Record]:
+    """Read the rows of a Parquet file from row `start` on."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -282,11 +288,16 @@ def _parquet(path: Path, tick: Tick) -> Iterator[Record]:
             groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
             if sum(group.total_byte_size for group in groups) > opening.largest(size):
                 raise ValueError(f"it grows to more than {opening.LARGEST_RATIO} times its size")
-            for batch in file.iter_batches(batch_size=ROWS):
+            while groups and number + groups[0].num_rows <= start:
+                number += groups.pop(0).num_rows
+            wanted = range(file.metadata.num_row_groups - len(groups), file.metadata.num_row_groups)
+            for batch in file.iter_batches(batch_size=ROWS, row_groups=list(wanted)):
+                unwanted = min(max(0, start - number), batch.num_rows)
+                number += unwanted
                 share = batch.nbytes // max(batch.num_rows, 1)
                 if share > opening.LONGEST:
                     raise ValueError(f"row {number + 1}: longer than {opening.LONGEST >> 20} MB")
-                for values in batch.to_pylist():
+                for values in batch.slice(unwanted).to_pylist():
                     number += 1
                     yield Record(values, f"{path.name}, row {number}", share)
                 tick(size * batch.num_rows // file.metadata.num_rows)
@@ -294,15 +305,15 @@ def _parquet(path: Path, tick: Tick) -> Iterator[Record]:
         raise ValueError(f"{path.name}: {error}") from None
 
 
-def _tables(folder: Path) -> list[Path]:
+def tables_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.parquet"))
 
 
 def _folder(folder: Path, tick: Tick) -> Iterator[Record]:
     """Read the Parquet files of a folder, or name the pictures in it and in its folders."""
-    tables = _tables(folder)
+    tables = tables_in(folder)
     if tables:
-        yield from chain.from_iterable(_parquet(table, tick) for table in tables)
+        yield from chain.from_iterable(parquet_records(table, tick) for table in tables)
         return
     root, found = folder.resolve(), False
     for place, folders, names in os.walk(folder):

@@ -24,6 +24,50 @@ class RowBatch(NamedTuple):
     records: list[Record]
 
 
+class RowMaker(NamedTuple):
+    """How rows and labels are made of the records of a file; any process makes the same."""
+
+    recipe: Recipe
+    target: str | None  # the column of the labels
+    whole: bool  # labels that are texts are whole numbers: 7 of a table is no "7"
+    images: Path  # the folder of the pictures that records name
+
+    def label_of(self, record: Record) -> Any:
+        """Return the label of a record, None if it has none."""
+        if self.target is None:
+            return None
+        label = record.values.get(self.target)
+        if label in NO_LABEL or label != label:
+            return None
+        if isinstance(label, str):
+            return int(label) if self.whole and _is_whole(label) else label
+        if isinstance(label, float) and label.is_integer():
+            return int(label)
+        if not isinstance(label, int | float):
+            raise ValueError(f"{record.place}: the label {label!r:.60} is no class")
+        return label
+
+    def batch(self, records: list[Record]) -> RowBatch:
+        """Return the rows of some records, with their labels."""
+        names = [column.name for column in self.recipe.columns]
+        for record in records:
+            if not any(name in record.values for name in names):
+                missing = ", ".join(map(repr, names[:5]))
+                raise ValueError(f"{record.place}: it has none of the columns {missing}")
+        labels = [self.label_of(record) for record in records]
+        return RowBatch(self._rows(records), labels, records)
+
+    def _rows(self, records: list[Record]) -> Table:
+        try:
+            return self.recipe.rows([record.values for record in records], self.images)
+        except ValueError as error:
+            if len(records) == 1:
+                raise ValueError(f"{records[0].place}: {error}") from None
+        for record in records:  # one of them is to blame
+            self._rows([record])
+        raise AssertionError("every row can be made, and all of them together cannot")
+
+
 class FileRows:
     r"""The rows of a file, made of its records by a recipe; nothing is held but the batch at hand.
 
@@ -63,18 +107,18 @@ class FileRows:
         tick: Tick = int,
     ) -> None:
         self.source, self.name = str(source), name_of(str(source))
-        self._images = images_of(self.source)
         batches = read_batches(self.source, tick)
         first = next(batches, [])
         if not first:
             raise ValueError(f"{self.source}: it holds no rows")
         self.columns = list(dict.fromkeys(name for record in first for name in record.values))
         self.target = self._target(target) or (self.columns[-1] if supervised else None)
-        self._whole = self._are_whole(first)
         self._batches: Iterable[list[Record]] = chain([first], batches)
         if recipe is None:
             recipe = self._chosen(first, pairs=pairs)
         self.recipe = recipe
+        whole, images = self._are_whole(first), images_of(self.source)
+        self.maker = RowMaker(recipe, self.target, whole, images)
 
     def _target(self, wanted: str | None) -> str | None:
         if wanted is not None:
@@ -100,40 +144,8 @@ class FileRows:
         except ValueError as error:
             raise ValueError(f"{self.source}: {error}") from None
 
-    def label_of(self, record: Record) -> Any:
-        """Return the label of a record, None if it has none."""
-        if self.target is None:
-            return None
-        label = record.values.get(self.target)
-        if label in NO_LABEL or label != label:
-            return None
-        if isinstance(label, str):
-            return int(label) if self._whole and _is_whole(label) else label
-        if isinstance(label, float) and label.is_integer():
-            return int(label)
-        if not isinstance(label, int | float):
-            raise ValueError(f"{record.place}: the label {label!r:.60} is no class")
-        return label
-
     def __iter__(self) -> Iterator[RowBatch]:
-        names = [column.name for column in self.recipe.columns]
-        for records in self._batches:
-            for record in records:
-                if not any(name in record.values for name in names):
-                    missing = ", ".join(map(repr, names[:5]))
-                    raise ValueError(f"{record.place}: it has none of the columns {missing}")
-            labels = [self.label_of(record) for record in records]
-            yield RowBatch(self._rows(records), labels, records)
-
-    def _rows(self, records: list[Record]) -> Table:
-        try:
-            return self.recipe.rows([record.values for record in records], self._images)
-        except ValueError as error:
-            if len(records) == 1:
-                raise ValueError(f"{records[0].place}: {error}") from None
-        for record in records:  # one of them is to blame
-            self._rows([record])
-        raise AssertionError("every row can be made, and all of them together cannot")
+        return map(self.maker.batch, self._batches)
 
 
 def _is_whole(text: str) -> bool:

@@ -1,10 +1,12 @@
 """Make a stream of two classes out of one of many: some against others, or against the rest."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from selectron.features.columns import text_of
 from selectron.streams.files import Labels, Stream
+from selectron.streams.rows import RowBatch
 
 if TYPE_CHECKING:
     from selectron.streams.files import Features
@@ -63,3 +65,39 @@ def _text(label: object) -> str:
     if isinstance(label, float | np.floating) and float(label).is_integer():
         return str(int(label))
     return str(label)
+
+
+class Sides(NamedTuple):
+    """The classes of a stream that passes by: some against others, or each for itself."""
+
+    positive: frozenset[str]
+    negative: frozenset[str]
+
+    @classmethod
+    def of(cls, positive: str | None, negative: str | None) -> Self:
+        """Read classes divided by commas."""
+        sides = cls(*(frozenset((text or "").split(",")) - {""} for text in (positive, negative)))
+        if sides.negative and not sides.positive:
+            raise ValueError(f"--negative {negative} needs --positive beside it")
+        if both := sides.positive & sides.negative:
+            raise ValueError(f"class {min(both)!r} is on the positive and on the negative side")
+        return sides
+
+    def side(self, label: Any) -> Any:
+        """Return the side of a label, or the label where there are no sides."""
+        if label is None or not self.positive:
+            return label
+        return text_of(label) in self.positive
+
+    def taken(self, batch: RowBatch) -> RowBatch:
+        """Return the rows of both sides; a row without a label may be of either."""
+        if not self.positive:
+            return batch
+        sides = self.positive | self.negative
+        kept = [
+            t
+            for t, label in enumerate(batch.labels)
+            if label is None or not self.negative or text_of(label) in sides
+        ]
+        labels = [self.side(batch.labels[t]) for t in kept]
+        return RowBatch(batch.X[kept], labels, [batch.records[t] for t in kept])

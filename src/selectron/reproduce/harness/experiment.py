@@ -5,14 +5,12 @@ paper claims something of its table or figure, a sixth, `verdicts`, says whether
 The experiment runs the study under a name.
 """
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+from selectron.engines import Engine, Local, Tick
 from selectron.evaluate.plots import write_figure
 from selectron.reproduce.harness.verdict import Row as Row
 from selectron.reproduce.harness.verdict import verdict_lines
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 Job = TypeVar("Job")
 Found = TypeVar("Found")
-Tick = Callable[[], object]
 
 
 class Study(Protocol[Job, Found]):
@@ -74,7 +71,7 @@ class Experiment(Generic[Job, Found]):
     reads_data : bool
         The page of the experiment is made only where the folder of data sets is.
     processes : bool
-        The jobs run on all cores, each in a process.
+        The jobs run on all cores, each in a process, or on the engine that the user names.
     needs : callable
         Raises ValueError where a file or a package that every job needs is missing.
     caption, claim : str
@@ -96,13 +93,19 @@ class Experiment(Generic[Job, Found]):
         """Count the jobs, for a progress bar."""
         return len(self.study.jobs(seeds or self.seeds))
 
-    def run(self, seeds: int | None, tick: Tick) -> Row:
+    def run(self, seeds: int | None, tick: Tick, engine: Engine | None = None) -> Row:
         """Measure every job and report all; call `tick` after each job."""
+        if engine is not None and not self.processes:
+            raise ValueError(f"{self.name} runs in one process: leave --engine out")
         self.needs()
         n = seeds or self.seeds
         jobs = self.study.jobs(n)
-        each = in_processes if self.processes else one_by_one
-        found = zip(jobs, each(self.study.measure, jobs, tick), strict=True)
+        if self.processes:
+            with engine or Local() as workers:
+                measured = workers.map(self.study.measure, jobs, tick)
+        else:
+            measured = one_by_one(self.study.measure, jobs, tick)
+        found = zip(jobs, measured, strict=True)
         result = {"experiment": self.name} | self.study.report(list(found), n)
         judge = getattr(self.study, "verdicts", None)
         return result | ({"verdicts": judge(result)} if judge else {})
@@ -125,27 +128,3 @@ def one_by_one(work: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick) ->
         found.append(work(job))
         tick()
     return found
-
-
-def in_processes(work: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick) -> list[Found]:
-    """Return work(job) for every job in the order of the jobs, done on all cores.
-
-    Each core has a fresh process with one thread.
-    """
-    fresh = get_context("spawn")  # a fork would copy locks that threads of this process hold
-    with ProcessPoolExecutor(os.cpu_count(), fresh, _one_thread) as pool:
-        waiting = [pool.submit(work, job) for job in jobs]
-        try:
-            for future in as_completed(waiting):
-                future.result()
-                tick()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return [future.result() for future in waiting]
-
-
-def _one_thread() -> None:
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only the children need it
-
-    threadpool_limits(1)

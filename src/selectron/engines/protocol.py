@@ -1,0 +1,38 @@
+"""What an engine promises."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self, TypeVar
+
+Job = TypeVar("Job")
+Found = TypeVar("Found")
+Tick = Callable[[], object]
+
+RETRIES = 5  # deaths of workers in a row, with no job done in between
+
+
+class WorkersLost(OSError):
+    """Workers died again and again over the same jobs."""
+
+
+class Engine(Protocol):
+    """Maps a function over jobs in processes of its own.
+
+    The function and the jobs are sent to workers, so a function is one of a module. A job whose
+    worker dies is done again: the function must return the same for the same job. What the function
+    raises is raised here, and is not tried again.
+    """
+
+    workers: int | None
+
+    def map(
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = ...
+    ) -> list[Found]:
+        """Return function(job) for each job, in the order of the jobs; tick after each."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def nobody_watches() -> None:
+    """No-op progress callback."""

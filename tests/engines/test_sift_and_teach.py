@@ -1,0 +1,211 @@
+"""Runs in shards: one digest, whatever the workers, and whoever is killed."""
+
+import json
+import random
+import sys
+import time
+
+import pytest
+
+import selectron
+from selectron.cli import main
+from selectron.engines.sift_and_teach import Making, Schedule, Teaching
+from selectron.streams.rows import FileRows
+from selectron.streams.shards import Shards
+from selectron.streams.two_classes import Sides
+from tests.engines.files import (
+    RULES,
+    facts,
+    facts_of,
+    kill,
+    kill_a_worker,
+    started,
+    write_csv,
+)
+
+pytestmark = pytest.mark.plain  # the rules are compiled elsewhere
+N, BUDGET = 1600, 80
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_csv(tmp_path_factory.mktemp("shards") / "people.csv", N)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(table):
+    return facts(table, "--engine", "local", "--workers", "1", "--budget", str(BUDGET))
+
+
+class Here:
+    """An engine without processes."""
+
+    workers = 1
+
+    def map(self, function, jobs, tick=None):
+        return [function(job) for job in jobs]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
+def taught(table, learner, shards=3, engine=None, answer=None, **more):
+    rows = FileRows(table, supervised=True)
+    making = Making(rows.maker, Sides.of(None, None))
+    teaching = Teaching(
+        Shards(str(table), shards), making, answer or (lambda row, record, label: label), **more
+    )
+    return teaching.run(learner.set_params(recipe=rows.recipe), engine or Here())
+
+
+def test_the_digest_does_not_depend_on_the_workers(table, undisturbed, tmp_path):
+    saved = tmp_path / "people.selectron"
+    options = "--engine", "local", "--workers", "3", "--budget", str(BUDGET), "--save", str(saved)
+    assert facts(table, *options) == undisturbed
+    assert undisturbed["labels"][0] <= BUDGET
+    assert undisturbed["judged"] == undisturbed["rounds"] == N
+    assert undisturbed["mistakes"][0] < 0.2 * N
+    learner = selectron.load(saved)
+    assert learner.n_seen_ == N
+    assert learner.n_asked_ == undisturbed["labels"][0]
+
+
+def test_all_depends_on_the_seed_and_the_shards(table):
+    def digest(seed, shards):
+        learner = selectron.SelectiveClassifier(
+            "perceptron", "margin:b=0.5", scaling="centred", random_state=seed
+        )
+        return taught(table, learner, shards).digest()
+
+    assert digest(0, 3) == digest(0, 3)
+    assert len({digest(0, 3), digest(1, 3), digest(0, 4)}) == 3
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(12, marks=pytest.mark.slow)])
+def test_whoever_is_killed_nothing_changes(table, undisturbed, tmp_path, kills):
+    """Kill a worker, then the driver, at random moments, and let another driver go on."""
+    draw = random.Random(kills)
+    options = "--engine", "local", "--workers", "2", "--budget", str(BUDGET), "--json", "-"
+    checkpoint = tmp_path / "people.checkpoint"
+    workers, drivers = 0, 0
+    for _ in range(kills):
+        process = started(table, *options, "--checkpoint", str(checkpoint))
+        workers += kill_a_worker(process, draw)
+        time.sleep(draw.uniform(0.0, 4.0))
+        drivers += process.poll() is None
+        kill(process.pid)
+        process.communicate()
+    assert workers + drivers > 0
+    assert facts(table, *options[:-2], "--checkpoint", str(checkpoint)) == undisturbed
+
+
+def test_a_run_that_breaks_off_at_any_label_goes_on_the_same(table, tmp_path):
+    def learner():
+        return selectron.SelectiveClassifier(
+            "perceptron", "margin:b=0.5", scaling="centred", random_state=0
+        )
+
+    whole = taught(table, learner())
+    n_asked = whole.learner.n_asked_
+    checkpoint = tmp_path / "people.checkpoint"
+    for last in range(5, n_asked, n_asked // 4):
+        asked = 0
+
+        def answer(row, record, label, last=last):
+            nonlocal asked
+            asked += 1
+            if asked > last:
+                raise KeyboardInterrupt
+            return label
+
+        checkpoint.unlink(missing_ok=True)
+        with pytest.raises(KeyboardInterrupt):
+            taught(table, learner(), answer=answer, checkpoint=checkpoint)
+        again = taught(table, learner(), checkpoint=checkpoint)
+        assert again.digest() == whole.digest()
+        assert again.mistakes == whole.mistakes
+
+
+@pytest.mark.slow
+def test_a_program_is_asked_once_whoever_is_killed(table, tmp_path):
+    log, checkpoint = tmp_path / "asked", tmp_path / "people.checkpoint"
+    program = tmp_path / "ask.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    row = json.loads(line)\n"
+        f"    open({str(log)!r}, 'a').write(line)\n"
+        "    print('high' if int(row['age']) > 50 or row['town'] == 'Ulm' else 'low', flush=True)\n"
+    )
+    options = (
+        "--engine", "local", "--workers", "1", "--oracle", f"{sys.executable} {program}",
+        "--budget", "60", "--checkpoint", str(checkpoint), "--json", "-", "--target", "risk",
+    )  # fmt: skip
+    process = started(table, *options)
+    while process.poll() is None and not (log.exists() and log.read_text().count("\n") > 10):
+        time.sleep(0.01)
+    kill(process.pid)
+    process.communicate()
+    found = facts_of(started(table, *options))
+    assert log.read_text().count("\n") <= found["labels"][0] + 1  # the one under way when it died
+    assert found["labels"][0] <= 60
+
+
+def test_a_checkpoint_of_another_run_is_refused(table, tmp_path):
+    checkpoint = tmp_path / "people.checkpoint"
+    learner = selectron.SelectiveClassifier("perceptron", "margin:b=0.5", random_state=0)
+    done = taught(table, learner, checkpoint=checkpoint)
+    assert taught(table, learner, checkpoint=checkpoint).digest() == done.digest()
+    with pytest.raises(ValueError, match="checkpoint of another run"):
+        taught(table, learner, shards=4, checkpoint=checkpoint)
+    other = selectron.SelectiveClassifier("perceptron", "margin:b=0.5", random_state=1)
+    with pytest.raises(ValueError, match="checkpoint of another run"):
+        taught(table, other, checkpoint=checkpoint)
+    whole = checkpoint.read_bytes()
+    checkpoint.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(selectron.DamagedFile):
+        taught(table, learner, checkpoint=checkpoint)
+
+
+def test_rounds_grow_and_end_with_the_shards():
+    schedule = Schedule(opening=100, growth=0.5, least=8, most=120)
+    bounds, done, sizes = [(0, 300), (300, 310), (310, 600)], [0, 0, 0], []
+    while blocks := schedule.blocks(bounds, done):
+        sizes.append(sum(stop - start for _, start, stop in blocks))
+        for k, start, stop in blocks:
+            assert start == bounds[k][0] + done[k]
+            done[k] += stop - start
+    assert done == [300, 10, 290]
+    assert sizes[:4] == [77, 25, 34, 45]
+
+
+def test_classes_that_come_late_join(tmp_path):
+    path = tmp_path / "three.jsonl"
+    draw = random.Random(0)
+    lines = []
+    for n in range(1600):
+        x, y = draw.gauss(0, 1), draw.gauss(0, 1)
+        late = "c" if n % 533 > 350 and x > 1 else "a" if x > y else "b"
+        lines.append(json.dumps({"left": x, "right": y, "label": late}))
+    path.write_text("\n".join(lines))
+    learner = selectron.SelectiveClassifier("perceptron", "uniform:rate=0.2", random_state=0)
+    done = taught(path, learner)
+    assert done.learner.classes_.tolist() == ["a", "b", "c"]
+    assert 200 < done.learner.n_asked_ < 500
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--shuffle"], "--shuffle and --engine"),
+        (["--negative", "low", "--positive", "high"], "--negative and --engine"),
+        (["--goal", "error<=0.1"], "--goal and --engine"),
+        (["--shards", "0"], "a shard at least"),
+    ],
+)
+def test_what_does_not_go_with_shards_is_refused(table, capsys, options, said):
+    assert main(["run", str(table), "--engine", "local", *RULES, *options]) == 2
+    assert said in capsys.readouterr().err
