@@ -79,7 +79,7 @@ class Experiment(Generic[Job, Found]):
         Raises ValueError where a file or a package that every job needs is missing.
     caption, claim : str
         The text begins with the caption, in which names of the report in braces stand for their
-        values. The text ends with the claim, what the paper says of its own table or figure.
+        values. The text ends with the claim, where the study has no `verdicts`.
     """
 
     name: str
