@@ -71,6 +71,8 @@ class Experiment(Generic[Job, Found]):
         A module, or `Parts`.
     seeds : int
         How many seeds are run if the user names no number. 0: the study decides for each part.
+    quick : int
+        The fewest seeds that show something. 0: too long for a quick run with any number of seeds.
     reads_data : bool
         The page of the experiment is made only where the folder of data sets is.
     processes : bool
@@ -86,6 +88,7 @@ class Experiment(Generic[Job, Found]):
     summary: str
     study: Study[Job, Found]
     seeds: int = 0
+    quick: int = 1
     reads_data: bool = False
     processes: bool = False
     needs: Callable[[], object] = nothing
