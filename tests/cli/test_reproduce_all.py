@@ -67,7 +67,8 @@ def test_the_page_has_a_row_for_every_verdict(command, ran, tmp_path):
     assert ran == [("good", 3), ("bad", 3), ("ours", 3)]
     assert page.count("<td>x &lt; 2 &amp; more</td>") == 2
     assert (
-        '<td>x = 1.0</td><td><b class="holds">holds</b><br>on a stand-in for &lt;RCV1&gt;' in page
+        '<td>x = 1.0</td><td><b class="holds">holds</b><br>data: a stand-in for &lt;RCV1&gt;'
+        in page
     )
     assert '<td>x = 5.0</td><td><b class="not">does not hold</b>' in page
     assert "Claims of papers: 1 holds, 1 does not hold" in page
@@ -122,6 +123,7 @@ def test_another_setting_is_run_again(command, ran, tmp_path, options):
         assert ran == [("good", 1), ("bad", 2)]
         assert "ours: left out of --quick" in out
         assert "selectron reproduce bad --seeds 2<" in page
+        assert "selectron reproduce ours<" in page
     else:
         assert ran == [("good", 2), ("bad", 2), ("ours", 2)]
 

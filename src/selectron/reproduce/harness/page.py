@@ -73,7 +73,7 @@ def _claims(outcome: Outcome) -> str:
     name = f'<td rowspan="{n}">{_link(outcome)}</td>'
     rest = (f'<td rowspan="{n}">{_time(outcome)}</td>'
             f'<td rowspan="{n}"><code>{escape(outcome.command)}</code></td>')  # fmt: skip
-    data = f"<br>on {escape(outcome.data)}" if outcome.data else ""
+    data = f"<br>data: {escape(outcome.data)}" if outcome.data else ""
     rows = []
     for k, each in enumerate(outcome.verdicts):
         colour, _ = _kind(each["verdict"])

@@ -97,8 +97,8 @@ class Session:
             yield self.kept(experiment) or self._run(experiment, tick)
 
     def _run(self, experiment: Experiment[Any, Any], tick: Tick) -> Outcome:
-        chosen = self.quick or self.seeds
         n = self.seeds_of(experiment)
+        chosen = (self.quick or self.seeds) and n
         command = f"selectron reproduce {experiment.name}" + (f" --seeds {n}" if chosen else "")
         outcome = Outcome(experiment.name, experiment.summary, command)
         if reason := self.why_not(experiment):
