@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 MANY = 10_000  # from here on a bar counts in thousands and millions
+OUTPUTS = ("json", "plot", "save", "output", "latex", "csv")  # options that name a file
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -58,7 +59,7 @@ def _is_number(text: str) -> bool:
 
 def check_outputs(options: Namespace) -> None:
     """Refuse a file that cannot be written before any work is done for it."""
-    targets = {name: getattr(options, name, None) for name in ("json", "plot", "save", "output")}
+    targets = {name: getattr(options, name, None) for name in OUTPUTS}
     taken: dict[Path, str] = {}
     for name, target in targets.items():
         if target not in (None, "-"):
