@@ -41,7 +41,7 @@ class Band(NamedTuple):
 
     @classmethod
     def of(cls, places: Vector, runs: Sequence[Vector], most: float = np.inf) -> "Band":
-        """Take the interval from Student's distribution, cut to 0 and `most`; of one run, the run."""
+        """Take the interval from Student's distribution, within 0 and `most`."""
         from scipy.stats import t  # noqa: PLC0415 - costs half a second
 
         n, values = len(runs), np.array(runs)
