@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONHASHSEED := 0
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test check bench reproduce docs figures lock clean
+.PHONY: demo test check bench slow reproduce docs figures lock clean
 
 $(VENV)/base: requirements/base.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later was not found: install it, or set PYTHON=/path/to/python3" >&2; exit 2; }
@@ -35,8 +35,12 @@ check: $(VENV)/test
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
 
-reproduce: $(VENV)/test
+slow: $(VENV)/test
 	$(BIN)/python -m pytest -m slow
+
+# What the data in SELECTRON_DATA allow: out/index.html. QUICK=--quick takes the fewest seeds.
+reproduce: $(VENV)/test
+	$(BIN)/selectron reproduce --all --report out $(QUICK)
 
 # The commands' page, then the site in site/; a broken link fails.
 docs: $(VENV)/docs

@@ -2,7 +2,7 @@
 
 Plain Python gives the same bits as compiled code (`rules/test_determinism.py`,
 `kernels/test_bits.py`), and tests beside those marked `plain` compile every rule with some partner.
-What the compiler alone could get wrong elsewhere is left to `make reproduce`, which compiles all of
+What the compiler alone could get wrong elsewhere is left to `make slow`, which compiles all of
 them.
 """
 

@@ -1,12 +1,14 @@
 """`selectron compare`: learners beside each other and beside chance."""
 
+import csv
 import json
 import re
 
+import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier
-from selectron.cli.report import HEAD
+from selectron.cli.report import HEAD, _in_latex
 from selectron.evaluate import progressive
 from selectron.queries import Margin, Uniform
 from selectron.updates import Perceptron
@@ -70,3 +72,60 @@ def test_the_certificate_of_each(command, data, name):
 
 def test_the_same_learner_twice_is_run_once(command, data):
     assert list(in_json(command, data, PLAIN, PLAIN, "--no-control")) == [PLAIN]
+
+
+# --- for papers
+
+
+def test_several_seeds_explain_their_spread(command, data):
+    _, out, _ = command("compare", data, PLAIN, "--seeds", "3")
+    assert "±: standard deviation over the seeds" in out
+    assert "±" not in command("compare", data, PLAIN)[1]
+
+
+def test_a_csv_has_a_line_for_each_run(command, data, tmp_path):
+    target = tmp_path / "x.csv"
+    found = in_json(command, data, PLAIN, ALWAYS, "--seeds", "2", "--seed", "5", "--csv", target)
+    with target.open() as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["learner"], line["seed"]) for line in lines] == [
+        (name, seed) for name in found for seed in ("5", "6")
+    ]
+    assert [int(line["labels"]) for line in lines[:2]] == found[PLAIN]["labels"]
+    assert lines[0]["test_error"] == ""
+
+
+def test_a_table_for_latex(command, data, tmp_path):
+    target = tmp_path / "x.tex"
+    command("compare", data, PLAIN, ALWAYS, "--seeds", "2", "--latex", target)
+    text = target.read_text()
+    assert text.startswith("\\begin{tabular}{lrrrrrrr}\n\\hline\nlearner & labels & ")
+    assert f"\n{ALWAYS} & 240 $\\pm$0 & 100.00 \\% & " in text
+    assert text.count("\\\\\n") == 5
+    assert text.endswith("\\hline\n\\end{tabular}\n")
+
+
+def test_what_latex_would_take_as_a_command_is_escaped():
+    assert _in_latex("a_b & 5 % \\x^2 ~") == (
+        r"a\_b \& 5 \% \textbackslash{}x\textasciicircum{}2 \textasciitilde{}"
+    )
+
+
+def test_curves_in_json_have_their_interval(command, data, tmp_path):
+    many = in_json(command, data, PLAIN, "--seeds", "4")[PLAIN]["curve"]
+    assert many["of"] == "stream so far"
+    assert many["labels"] == sorted(set(many["labels"]))
+    low, mean, high = (np.array(many[name]) for name in ("low", "error", "high"))
+    assert (low <= mean).all()
+    assert (mean < high).any()
+    one = in_json(command, data, PLAIN, "--plot", tmp_path / "x.png", "--test", "0.25")[PLAIN]
+    assert one["curve"]["of"] == "test rows"
+    assert one["curve"]["low"] == one["curve"]["error"]
+
+
+def test_several_seeds_are_drawn_as_bands(command, data, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("selectron.evaluate.plot_bands", lambda *given, **_: drawn.append(given))
+    command("compare", data, PLAIN, "--seeds", "3", "--plot", tmp_path / "x.png")
+    ((learners, _),) = drawn
+    assert [len(runs) for runs in learners.values()] == [3, 3]

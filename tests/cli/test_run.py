@@ -49,6 +49,8 @@ def test_the_table_has_the_numbers_of_the_run(command, data, rows):
 def test_json_has_them_too(command, data, rows):
     found = in_json(command, data, "--rules", PLAIN, "--seed", "5", "--seeds", "3")
     traces = [progressive(LEARNER, *rows, seed=seed) for seed in (5, 6, 7)]
+    curve = found["results"][0].pop("curve")
+    assert curve["error"][-1] == pytest.approx(np.mean([trace.error for trace in traces]))
     assert found == {
         "data": "two",
         "rows": 240,

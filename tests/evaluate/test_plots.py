@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier
-from selectron.evaluate import plot_curves, progressive
+from selectron.evaluate import RunCurve, plot_bands, plot_curves, progressive
+from selectron.evaluate.plots import Band, error_band
 from selectron.queries import Always, Margin
 from selectron.updates import Perceptron
 from tests.rules.streams import stream
@@ -83,3 +84,40 @@ def test_asking_always_draws_a_straight_line():
     trace = progressive(SelectiveClassifier(Perceptron(), Always()), X, Y)
     _, right = trace.plot().axes
     assert right.lines[0].get_ydata().tolist() == list(range(1, 121))
+
+
+# --- bands
+
+
+def curve(labels, errors, n=4):
+    return RunCurve(np.array(labels, float), np.array(errors), np.arange(1.0, n + 1), tested=True)
+
+
+def test_a_band_by_hand():
+    band = Band.of(np.array([1.0]), [np.array([v]) for v in (11.0, 12.0, 13.0)])
+    assert band.mean.tolist() == [12.0]
+    half = 4.302653 / np.sqrt(3.0)  # Student's 97.5 % point of two degrees of freedom
+    assert band.high - band.mean == pytest.approx(half, rel=1e-6)
+    assert band.mean - band.low == pytest.approx(half, rel=1e-6)
+    wide = Band.of(np.array([1.0]), [np.array([v]) for v in (0.0, 1.0)], most=1.0)
+    assert (wide.low, wide.high) == (0.0, 1.0)
+    alone = Band.of(np.array([1.0]), [np.array([1.5])])
+    assert alone.low == alone.high == alone.mean == 1.5
+
+
+def test_a_run_keeps_its_last_error():
+    band = error_band([curve([1, 3], [0.5, 0.3]), curve([2, 4], [0.4, 0.2])])
+    assert band.places.tolist() == [2.0, 3.0, 4.0]  # from where both have an error
+    assert band.mean.tolist() == pytest.approx([0.45, 0.35, 0.25])
+
+
+def test_a_learner_has_one_colour_and_the_legend_is_outside():
+    never = RunCurve(np.zeros(0), np.zeros(0), np.arange(1.0, 5.0), tested=False)
+    learners = {"never": [never] * 2, "one": [curve([1, 3], [0.5, 0.3])] * 2}
+    figure = plot_bands(learners, title="t")
+    left, right = figure.axes
+    assert [line.get_label() for line in left.lines] == ["one"]
+    assert [line.get_label() for line in right.lines] == ["never", "one"]
+    assert left.lines[0].get_color() == right.lines[1].get_color() != right.lines[0].get_color()
+    assert left.get_legend() is right.get_legend() is None
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["never", "one"]

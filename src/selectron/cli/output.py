@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 MANY = 10_000  # from here on a bar counts in thousands and millions
+OUTPUTS = ("json", "plot", "save", "output", "latex", "csv")  # options that name a file
 PICTURES = (".png", ".svg", ".pdf")
 OUTPUTS = ("json", "plot", "save", "output", "checkpoint")
 

@@ -1,17 +1,20 @@
 """Runs of a learner over seeds, as numbers for a table, JSON and a plot."""
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from typing import NamedTuple
 
 import numpy as np
 
 from selectron import SelectiveClassifier
 from selectron.classifier.estimator import StreamClassifier
-from selectron.cli.output import table
+from selectron.cli.output import table, text_of
 from selectron.engines import Engine
-from selectron.evaluate import Certificate, Trace, progressive
+from selectron.evaluate import Certificate, RunCurve, Trace, progressive
+from selectron.evaluate.plots import error_band
 from selectron.queries import Uniform
 from selectron.streams import Stream
 
@@ -42,6 +45,7 @@ class Result:
     runs: list[Numbers]
     trace: Trace
     learner: StreamClassifier
+    curves: list[RunCurve]
     data: str = ""  # what the stream is called
 
     @property
@@ -70,10 +74,19 @@ class Result:
         numbers = {name: self.all(name) or None for name in Numbers._fields}
         facts: dict[str, object] = {"learner": self.name, "rounds": self.rounds, **numbers}
         facts["certificate"] = str(self.certificate)
+        facts["curve"] = self.curve_as_json()
         if self.many:  # how often each class was predicted as each, in the stream of the first seed
             confusion, recalls = self.trace.confusion.tolist(), self.trace.recalls.tolist()
             facts |= {"classes": self.classes, "confusion": confusion, "recalls": recalls}
         return facts | ({"readout": self.readout} if self.readout else {})
+
+    def curve_as_json(self) -> dict[str, object] | None:
+        """Return the error after so many labels: mean and 95 % interval over the seeds."""
+        if not all(len(run.labels) for run in self.curves):
+            return None  # a learner that never changed has no curve on test rows
+        labels, mean, low, high = (values.tolist() for values in error_band(self.curves))
+        of = "test rows" if self.curves[0].tested else "stream so far"
+        return {"of": of, "labels": labels, "error": mean, "low": low, "high": high}
 
     @property
     def many(self) -> bool:
@@ -121,6 +134,33 @@ def results_table(results: Sequence[Result]) -> str:
     return table(HEAD, [result.row() for result in results])
 
 
+def results_latex(results: Sequence[Result]) -> str:
+    """Write the table for LaTeX, without any package."""
+    lines = [HEAD, *([text_of(cell) for cell in result.row()] for result in results)]
+    head, *body = (" & ".join(map(_in_latex, line)) + r" \\" for line in lines)
+    columns = "l" + "r" * (len(HEAD) - 1)
+    parts = (rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *body, r"\hline")
+    return "\n".join([*parts, r"\end{tabular}", ""])
+
+
+def _in_latex(text: str) -> str:
+    """Escape what LaTeX would take as a command."""
+    return "".join({"\\": r"\textbackslash{}", "±": r"$\pm$", "~": r"\textasciitilde{}",
+                    "^": r"\textasciicircum{}"}.get(c, f"\\{c}" if c in "&%$#_{}" else c)
+                   for c in text)  # fmt: skip
+
+
+def results_csv(results: Sequence[Result], seeds: Sequence[int]) -> str:
+    """Write a line for each learner and seed."""
+    written = StringIO()
+    lines = csv.writer(written, lineterminator="\n")
+    lines.writerow(["learner", "seed", "rounds", *Numbers._fields])
+    for result in results:
+        for seed, run in zip(seeds, result.runs, strict=True):
+            lines.writerow([result.name, seed, result.rounds, *run])
+    return written.getvalue()
+
+
 class OneRun(NamedTuple):
     """A run that is to be judged."""
 
@@ -136,6 +176,7 @@ class Judged(NamedTuple):
     """What came of a run."""
 
     numbers: Numbers
+    curve: RunCurve
     trace: Trace | None
     learner: StreamClassifier | None
 
@@ -151,7 +192,8 @@ def judge_run(run: OneRun, tick: Callable[[int], object] = int) -> Judged:
         error = float(np.mean(trace.learner.predict(X_test) != np.asarray(y_test)))
     counts = trace.n_asked, trace.n_mistakes, trace.n_updates
     numbers = Numbers(*counts, trace.f1, trace.precision, trace.recall, error)
-    return Judged(numbers, trace if run.first else None, trace.learner if run.last else None)
+    kept = trace if run.first else None, trace.learner if run.last else None
+    return Judged(numbers, RunCurve.of(trace), *kept)
 
 
 def judge(
@@ -184,7 +226,8 @@ def _result(name: str, runs: list[Judged]) -> Result:
     trace, learner = runs[0].trace, runs[-1].learner
     assert trace is not None
     assert learner is not None
-    return Result(name, [run.numbers for run in runs], trace, learner)
+    curves = [run.curve for run in runs]
+    return Result(name, [run.numbers for run in runs], trace, learner, curves)
 
 
 def control_of(

@@ -8,6 +8,7 @@ from argparse import Namespace
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,16 @@ from selectron.cli.engines import engine_named
 from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
-from selectron.cli.report import Result, control_of, judge, results_table
+from selectron.cli.report import (
+    Result,
+    control_of,
+    judge,
+    results_csv,
+    results_latex,
+    results_table,
+)
 from selectron.cli.rules import learner_of
+from selectron.files import write_whole
 from selectron.kernels.choice import KernelChoice
 from selectron.queries import Auto, Budget, Capped
 from selectron.streams import Stream, Unlabelled, read_stream, two_classes
@@ -28,10 +37,12 @@ from selectron.streams.rows import FileRows
 
 OF_THE_ESTIMATE = "explore", "window", "stop_when"
 LARGE = 64 << 20  # bytes: from here on a file passes by
+NO_TABLES = {"latex": None, "csv": None}  # of a single run
 NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None}  # of a comparison
 
 
 def run(options: Namespace) -> int:
+    options = Namespace(**NO_TABLES, **vars(options))
     if not options.engine and (options.shards is not None or options.checkpoint is not None):
         raise ValueError("--shards and --checkpoint need --engine beside them: local or ray")
     if options.pool and not options.engine:
@@ -106,6 +117,8 @@ def _needs_all(options: Namespace) -> str:
         "--test": options.test > 0.0,
         "--seeds": options.seeds > 1,
         "--plot": options.plot,
+        "--latex": options.latex,
+        "--csv": options.csv,
         "--kernel": options.kernel,
     }
     return next((name for name, value in wanted.items() if value), "")
@@ -206,7 +219,11 @@ def _read_by_worker(options: Namespace, seed: int) -> Stream:
 
 def _tell(options: Namespace, results: list[Any]) -> int:
     name, recipe = results[0].data, results[0].learner.recipe
-    if options.plot:
+    if options.plot and options.seeds > 1:
+        from selectron.evaluate import plot_bands
+
+        plot_bands({result.name: result.curves for result in results}, options.plot, title=name)
+    elif options.plot:
         from selectron.evaluate import plot_curves
 
         plot_curves({result.name: result.trace for result in results}, options.plot, title=name)
@@ -215,10 +232,19 @@ def _tell(options: Namespace, results: list[Any]) -> int:
     if options.explain:
         parts.append(str(recipe or "rows are numbers already"))
     parts.append(results_table(results))
+    if options.seeds > 1:
+        parts.append(
+            "±: standard deviation over the seeds; bands of a plot, and curves in JSON: 95 % "
+            "intervals of the mean"
+        )
     parts += [said for result in results for said in result.says()]
     seeds = list(range(options.seed, options.seed + options.seeds))
     facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
     facts["results"] = [result.as_json() for result in results]
+    if options.latex:
+        write_whole(Path(options.latex), results_latex(results).encode())
+    if options.csv:
+        write_whole(Path(options.csv), results_csv(results, seeds).encode())
     if options.explain:
         facts["recipe"] = recipe and recipe.describe()
     return tell(options, with_plot("\n\n".join(parts), options), facts)

@@ -1,7 +1,7 @@
 """Count labels on the sphere: d log(1/ε) for DKM, a power of 1/ε for the Perceptron ([DKM09])."""
 
 from functools import partial
-from math import ceil, log
+from math import ceil, inf, log, pi, sin
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from selectron.reproduce.dkm09.sphere import (
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels
 from selectron.reproduce.harness.report import Picture
+from selectron.reproduce.harness.verdict import verdict
 from selectron.spec import QueryRule, UpdateRule
 from selectron.updates import Perceptron, Reflection
 
@@ -26,6 +27,7 @@ DIMENSIONS = (10, 50, 100)
 TO_A_MILLIONTH = np.logspace(-1, -6, 11)
 TO_A_THOUSANDTH = np.logspace(-1, -3, 5)
 COARSE = np.array([0.1, 0.05, 0.02, 0.01])
+ALIKE = 1.5  # rates of growth within this factor are called the same: the paper omits logarithms
 
 
 def patience(d: int) -> int:
@@ -90,6 +92,61 @@ def summary(errors: Vector, runs: list[Labels], d: int) -> Row:
         "labels_per_d_and_efold": float(slopes[0]),
         "power_of_one_over_error": float(slopes[1]),
     }
+
+
+def verdicts(result: Row) -> list[Row]:
+    """Judge what Theorems 1 and 3 say of the labels."""
+    paper = [c for c in result["curves"] if c["learner"] == "Reflection + Halving"]
+    bends = [bend(curve) for curve in paper]
+    rates = [curve["labels_per_d_and_efold"] for curve in paper]
+    additive = [c for c in result["curves"] if c["learner"].startswith("Perceptron")]
+    powers = {
+        f"{c['learner']} d = {c['d']}": c["power_of_one_over_error"]
+        for c in additive
+        if sum(labels is not None for labels in c["labels"]) > 1
+    }
+    floors = [
+        labels * (5.0 * sin(pi * error)) ** 2
+        for c in additive
+        for error, labels in zip(c["errors"], c["labels"][1:], strict=False)
+        if labels is not None
+    ]
+    return [
+        verdict(
+            "labels of the active learner grow like log(1/eps), up to log factors (Theorem 3)",
+            f"growth in the lower half of the errors over that in the upper half, at most {ALIKE}: "
+            + ", ".join(f"{b:.2f} at d = {c['d']}" for b, c in zip(bends, paper, strict=True)),
+            [b <= ALIKE for b in bends],
+        ),
+        verdict(
+            "they grow like d, up to log factors (Theorem 3)",
+            f"labels over d for each factor e of the error, at most {ALIKE} times the least: "
+            + ", ".join(f"{r:.2f} at d = {c['d']}" for r, c in zip(rates, paper, strict=True)),
+            [r <= ALIKE * min(rates) for r in rates],
+        ),
+        verdict(
+            "no filter lets the Perceptron improve on an error eps before 1/(5 sin(pi eps))^2 "
+            "labels (Theorem 1)",
+            f"labels at the next error over that floor: {min(floors, default=inf):.0f} at least",
+            [times >= 1.0 for times in floors],
+        ),
+        verdict(
+            "so the Perceptron needs at least the order of (1/eps)^2 labels",
+            "fitted powers of 1/eps: " + ", ".join(f"{k} {v:.2f}" for k, v in powers.items()),
+            [power >= 2.0 for power in powers.values()],
+        ),
+    ]
+
+
+def bend(curve: Row) -> float:
+    """Return how fast labels grow in ln(1/error) below the middle error, over how fast above."""
+    labels, middle = curve["labels"], len(curve["labels"]) // 2
+    if None in labels or middle == 0:
+        return inf
+    efolds = np.log(1.0 / np.array(curve["errors"]))
+    above = (labels[middle] - labels[0]) / (efolds[middle] - efolds[0])
+    below = (labels[-1] - labels[middle]) / (efolds[-1] - efolds[middle])
+    return float(below / above) if above > 0.0 else inf
 
 
 def text(result: Row) -> str:

@@ -68,6 +68,8 @@ class Experiment(Generic[Job, Found]):
         A module, or `Parts`.
     seeds : int
         How many seeds are run if the user names no number. 0: the study decides for each part.
+    quick : int
+        The fewest seeds that show something. 0: too long for a quick run with any number of seeds.
     reads_data : bool
         The page of the experiment is made only where the folder of data sets is.
     processes : bool
@@ -76,13 +78,14 @@ class Experiment(Generic[Job, Found]):
         Raises ValueError where a file or a package that every job needs is missing.
     caption, claim : str
         The text begins with the caption, in which names of the report in braces stand for their
-        values. The text ends with the claim, what the paper says of its own table or figure.
+        values. The text ends with the claim, where the study has no `verdicts`.
     """
 
     name: str
     summary: str
     study: Study[Job, Found]
     seeds: int = 0
+    quick: int = 1
     reads_data: bool = False
     processes: bool = False
     needs: Callable[[], object] = nothing

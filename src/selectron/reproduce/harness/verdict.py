@@ -14,10 +14,12 @@ def verdict(claim: str, ours: str, holds: bool | Sequence[bool]) -> Row:
     claim, ours : str
         What the paper says, and what we measured.
     holds : bool, or several
-        Whether the claim holds, in each case that it speaks of.
+        Whether the claim holds, in each case that it speaks of. None: nothing was measured.
     """
     cases = [holds] if isinstance(holds, bool | int) else list(holds)
-    if all(cases):
+    if not cases:
+        said = "not measured"
+    elif all(cases):
         said = "holds"
     elif any(cases):
         said = f"holds in part ({sum(map(bool, cases))} of {len(cases)})"

@@ -16,12 +16,14 @@ from selectron.experts import BestAlpha, LearnAlpha, best_alpha, fixed_share_los
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.report import Picture, finish, new_figure
+from selectron.reproduce.harness.verdict import verdict
 
 N_EXPERTS = 2
 SWITCHING = 0.02
 WRONG = (0.002, 0.2)
 LENGTHS = (100, 1_000, 10_000, 100_000, 1_000_000)
 KINDS = {"forced": (700.0, 0.0), "noisy": (2.0, 1.0)}  # what a wrong expert loses more, and noise
+SLACK = 0.1  # of a slope that is fitted between two lengths
 ROUNDING = 1e-10  # of β*, where e^-700 leaves room for one path only
 
 
@@ -84,6 +86,57 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
     return {"switching": SWITCHING, "rows": [row for _, row in found]}
 
 
+def verdicts(result: Row) -> list[Row]:
+    """Judge the bounds of sections 2.3 and 2.4, and how regrets grow."""
+    kinds = grouped((row["kind"], row) for row in result["rows"])
+    growths = {kind: growth(rows) for kind, rows in kinds.items()}
+    powers = {f"{kind}, {alpha:g}": power(rows, k) for kind, rows in kinds.items()
+              for k, alpha in enumerate(WRONG)}  # fmt: skip
+    nearest = max(row["learn_alpha"] - row["learn_alpha_at_most"] for row in result["rows"])
+    shares = [share for row in result["rows"] for share in row["fixed_share"]]
+    inside = [
+        share["at_least"] * (1.0 - ROUNDING) - ROUNDING
+        <= share["regret"]
+        <= share["at_most"] * (1.0 + ROUNDING) + ROUNDING
+        for share in shares
+    ]
+    return [
+        verdict(
+            "the regret of Learn-alpha keeps to Corollary 1 with the rates of section 2.3",
+            f"regret less bound is {nearest:.3f} at most",
+            [row["learn_alpha"] <= row["learn_alpha_at_most"] for row in result["rows"]],
+        ),
+        verdict(
+            f"it grows like (1/2) log T (to {SLACK:g})",
+            ", ".join(f"{value:.2f} log T ({kind})" for kind, value in growths.items()),
+            [abs(value - 0.5) <= SLACK for value in growths.values()],
+        ),
+        verdict(
+            "with a wrong rate that of Fixed-share lies between the bounds of Theorems 1 and 2",
+            f"so in {sum(inside)} of {len(inside)} runs",
+            inside,
+        ),
+        verdict(
+            f"it grows like T (power of T to {SLACK:g})",
+            ", ".join(f"T^{value:.2f} ({name})" for name, value in powers.items()),
+            [abs(value - 1.0) <= SLACK for value in powers.values()],
+        ),
+    ]
+
+
+def growth(rows: list[Row]) -> float:
+    """Return by how many log T the regret of Learn-alpha grows from the least T to the largest."""
+    first, last = rows[0], rows[-1]
+    return float((last["learn_alpha"] - first["learn_alpha"]) / log(last["T"] / first["T"]))
+
+
+def power(rows: list[Row], k: int) -> float:
+    """Return the power of T by which Fixed-share's regret grows between the two largest T."""
+    totals = grouped((row["T"], row["fixed_share"][k]["regret"]) for row in rows)
+    (before, some), (after, more) = list(totals.items())[-2:]
+    return log(fsum(more) / fsum(some)) / log(after / before)
+
+
 def text(result: Row) -> str:
     """Write regrets with their bounds, and how they grow."""
     lines = [
@@ -96,11 +149,11 @@ def text(result: Row) -> str:
         cells = (f"{found['regret']:20.1f}" + "[{at_least:.1f}, {at_most:.1f}]".format_map(found)
                  .rjust(22) for found in row["fixed_share"])  # fmt: skip
         lines.append(start.format_map(row) + "".join(cells))
-    for kind, (first, *_, last) in grouped((row["kind"], row) for row in result["rows"]).items():
-        growth = (last["learn_alpha"] - first["learn_alpha"]) / log(last["T"] / first["T"])
+    for kind, rows in grouped((row["kind"], row) for row in result["rows"]).items():
+        last = rows[-1]
         rates = [f"{found['regret'] / last['T']:.4f} T" for found in last["fixed_share"]]
         lines.append(
-            f"{kind}: Learn-alpha's regret grows by {growth:.2f} log T; Fixed-share's by "
+            f"{kind}: Learn-alpha's regret grows by {growth(rows):.2f} log T; Fixed-share's by "
             + " and ".join(rates)
         )
     return "\n".join(lines)

@@ -25,13 +25,22 @@ from selectron.power import (
     web_workload,
 )
 from selectron.power.plots import page_slowdowns, sleep_times
-from selectron.power.thesis import Printed, printed_for
+from selectron.power.thesis import (
+    AGREES,
+    FOUR_TRIALS_OF_500,
+    ONE_TRIAL_OF_100,
+    Printed,
+    printed_for,
+)
 from selectron.reproduce.harness.experiment import Parts, Row
 from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.report import Picture, fill, new_figure
+from selectron.reproduce.harness.verdict import verdict
 
 EVOLVING_PAGES, SHORT_PAGES, LONG_PAGES = 100, 100, 500
 LONG_S = 0.25  # a sleep of 300 ms or more, whatever its last bit
+PRINTED = {"a": ONE_TRIAL_OF_100, "b": FOUR_TRIALS_OF_500}
+MOST, EVERY, MUCH, NEGLIGIBLE = 0.5, 0.99, 2.0, 1.1  # what words of the thesis are taken to mean
 TITLES = {"a": "a) one trial of 100 pages", "b": "b) trials of 500 pages"}
 
 
@@ -133,6 +142,35 @@ def behaviour(diary: Diary) -> dict[str, float | None]:
     }
 
 
+def judge_sleeps(result: Row) -> list[Row]:
+    """Judge the three sentences that the thesis has on Figure 2-5."""
+    runs = result["runs"]
+    by_seed = grouped((run["seed"], run["back_off_s"] or np.inf) for run in runs).values()
+
+    def each(share: str) -> str:
+        return ", ".join(f"{run['policy']} {run[share]:.1%}" for run in runs)
+
+    return [
+        verdict(
+            "when packets are queued the sleep is quickly cut to 100 ms (most sleeps after data)",
+            each("share_of_100_ms_after_data"),
+            [run["share_of_100_ms_after_data"] > MOST for run in runs],
+        ),
+        verdict(
+            "in silence the sleep grows at every wake-up (here: is not shorter than the one "
+            f"before, at {EVERY:.0%} of them)",
+            each("share_not_shorter_in_silence"),
+            [run["share_not_shorter_in_silence"] >= EVERY for run in runs],
+        ),
+        verdict(
+            "with 1/T it backs off much more slowly than with 1/log T "
+            f"(at least {MUCH:g} times as long)",
+            "; ".join(f"{slow:.1f} s against {fast:.1f} s" for slow, fast in by_seed),
+            [slow >= MUCH * fast for slow, fast in by_seed],
+        ),
+    ]
+
+
 def sleeps_text(result: Row) -> str:
     """Write each sentence of the thesis, and what was measured."""
     runs = [
@@ -201,6 +239,99 @@ def table_text(title: str, columns: dict[str, str], words: Sequence[str], result
     return "\n".join(lines)
 
 
+def _policies(result: Row, start: str) -> list[tuple[str, Row]]:
+    """List the rows of the policies whose name starts so, with the trial that each is of."""
+    return [
+        (trial, row)
+        for trial, rows in result["rows"].items()
+        for row in rows
+        if row["policy"].startswith(start)
+    ]
+
+
+def as_printed(result: Row, column: str, words: str) -> Row:
+    """Judge whether the numbers of a column are those that the thesis prints, to 5 %."""
+    pairs = {
+        f"{row['policy']} {trial})": (row[column], getattr(PRINTED[trial][row["policy"]], column))
+        for trial, row in _policies(result, "lpsm")
+        if row["policy"] in PRINTED[trial]
+    }
+    return verdict(
+        f"{words} over static PSM, to {AGREES:.0%}: "
+        + ", ".join(f"{name} {theirs:.3f}" for name, (_, theirs) in pairs.items()),
+        ", ".join(f"{name} {ours:.3f}" for name, (ours, _) in pairs.items()),
+        [abs(ours / theirs - 1.0) <= AGREES for ours, theirs in pairs.values()],
+    )
+
+
+def judge_energy(result: Row) -> list[Row]:
+    """Judge what the thesis says of Figure 2-6."""
+    lpsm = {
+        f"{r['policy']} {trial})": r["energy_vs_static"] for trial, r in _policies(result, "lpsm")
+    }
+    least = {trial: r["energy_vs_static"] for trial, r in _policies(result, "lpsm-1/logT")}
+    bounded = [(trial, row["energy_vs_static"]) for trial, row in _policies(result, "bsd")]
+    return [
+        as_printed(result, "energy_vs_static", "energy"),
+        as_printed(result, "beacons_vs_static", "energy of beacons"),
+        verdict(
+            "LPSM consistently lowers the energy of a page below that of static PSM",
+            ", ".join(f"{name} {ratio:.3f}" for name, ratio in lpsm.items()),
+            [ratio < 1.0 for ratio in lpsm.values()],
+        ),
+        verdict(
+            "1/log T saves more energy than every setting of BSD",
+            f"energy over static PSM {max(least.values()):.3f} at most; "
+            f"BSD {min(energy for _, energy in bounded):.3f} at least",
+            [least[trial] < energy for trial, energy in bounded],
+        ),
+    ]
+
+
+def judge_slowdown(result: Row) -> list[Row]:
+    """Judge what the thesis says of Figure 2-7."""
+    lpsm, bounded = (
+        [row["slowdown"] for _, row in _policies(result, start)] for start in ("lpsm", "bsd")
+    )
+    return [
+        as_printed(result, "slowdown_vs_static", "slowdown"),
+        verdict(
+            "LPSM slows down more than BSD",
+            f"LPSM {min(lpsm):.2f} at least, BSD {max(bounded):.2f} at most",
+            [slowdown > max(bounded) for slowdown in lpsm],
+        ),
+    ]
+
+
+def judge_pages(result: Row) -> list[Row]:
+    """Judge what the thesis says of the single pages of its trial of 100."""
+    trial = trials_of(result)["a"]
+    limits = {name: printed.worst_page_vs_static for name, printed in PRINTED["a"].items()}
+    ratios = {name: _by_length(trial, name) for name, limit in limits.items() if limit}
+    tenths = {name: _tenths(pages) for name, pages in ratios.items()}
+    worst = {name: float(pages.max()) for name, pages in ratios.items()}
+    return [
+        verdict(
+            "no page is slower than under static PSM by more than a factor of "
+            + ", ".join(f"{limits[name]} ({name})" for name in worst),
+            ", ".join(f"{name} {ratio:.2f}" for name, ratio in worst.items()),
+            [ratio <= (limits[name] or 0.0) for name, ratio in worst.items()],
+        ),
+        verdict(
+            f"longer transfers are slowed down negligibly (at most {NEGLIGIBLE:g} times)",
+            ", ".join(f"{name} {long:.2f}" for name, (_, long) in tenths.items())
+            + " in the slowest tenth of pages",
+            [long <= NEGLIGIBLE for _, long in tenths.values()],
+        ),
+        verdict(
+            "it is shorter transfers that LPSM slows down",
+            ", ".join(f"{name} {short:.2f}" for name, (short, _) in tenths.items())
+            + " in the fastest tenth",
+            [short > long for short, long in tenths.values()],
+        ),
+    ]
+
+
 energy_text = partial(
     table_text,
     "Energy per page ([Mon06], Figure 2-6)",
@@ -230,11 +361,11 @@ def pages_text(result: Row) -> str:
         lines.append(TITLES[name])
         for policy in ("lpsm-1/T", "lpsm-1/logT"):
             ratios = _by_length(comparison, policy)
-            tenth = max(1, len(ratios) // 10)
+            short, long = _tenths(ratios)
             worst = printed_for(comparison).get(policy, Printed()).worst_page_vs_static
             lines.append(
                 f"  {policy:24s}{np.mean(ratios):8.2f}{np.max(ratios):8.2f}"
-                f"{ratios[:tenth].mean():14.2f}{ratios[-tenth:].mean():14.2f}"
+                f"{short:14.2f}{long:14.2f}"
                 + (f"{'at most ' + format(worst, 'g'):>15s}" if worst else "")
             )
     return "\n".join(lines)
@@ -246,6 +377,12 @@ def _by_length(comparison: Comparison, policy: str) -> Vector:
     pairs = zip(comparison.runs[policy], comparison.runs["static"], strict=True)
     ratios = np.concatenate([one.slowdowns(static) for one, static in pairs])
     return ratios[np.argsort(times, kind="stable")]
+
+
+def _tenths(ratios: Vector) -> tuple[float, float]:
+    """Return the mean ratio of the fastest tenth of the pages, and of the slowest."""
+    tenth = max(1, len(ratios) // 10)
+    return float(ratios[:tenth].mean()), float(ratios[-tenth:].mean())
 
 
 def draw_bars(column: str, label: str, result: Row) -> Picture:
@@ -271,11 +408,11 @@ draw_slowdown = partial(draw_bars, "slowdown", "slowdown over no power saving")
 # Figure 2-5 shows the first minute and a half, a panel for each run.
 FIGURE_2_5 = Parts(
     evolving_jobs, simulated, report_sleeps, sleeps_text,
-    lambda result: sleep_times(list(map(run_from_data, result["runs"])), (0.0, 90.0)),
+    lambda result: sleep_times(list(map(run_from_data, result["runs"])), (0.0, 90.0)), judge_sleeps,
 )  # fmt: skip
-FIGURE_2_6 = Parts(page_jobs, simulated, report_pages, energy_text, draw_energy)
-FIGURE_2_7 = Parts(page_jobs, simulated, report_pages, slowdown_text, draw_slowdown)
+FIGURE_2_6 = Parts(page_jobs, simulated, report_pages, energy_text, draw_energy, judge_energy)
+FIGURE_2_7 = Parts(page_jobs, simulated, report_pages, slowdown_text, draw_slowdown, judge_slowdown)
 FIGURE_2_8 = Parts(
     page_jobs, simulated, report_pages, pages_text,
-    lambda result: page_slowdowns(trials_of(result)["a"]),
+    lambda result: page_slowdowns(trials_of(result)["a"]), judge_pages,
 )  # fmt: skip

@@ -6,6 +6,7 @@ from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels, Reach, grouped
 from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure, show_labels
+from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.mon06.algorithms import (
     ACCURACIES,
     ALGORITHMS,
@@ -29,6 +30,9 @@ from selectron.reproduce.mon06.digits import (
 
 SEEDS = (1, 2, 3)  # of rows, folds and coins; the six and our older learners run on the first
 REFERENCE = "CBGZ + Perceptron"
+ACTIVE, AT_RANDOM = ("DKM active + Perceptron", REFERENCE), "random + Perceptron"
+LEAST_FACTOR, LARGEST_FACTOR = 1.26, 6.08  # by which random sampling needs more, section 4.6
+SIGNIFICANT = 0.05
 EFFICIENCY = ("4v7", "0v1", "USPS 0vAll", "0vAll")
 LEARNING = ("0v1", "147vAll", "USPS 0vAll", "0vAll")
 ERRORS = {digits.name: digits.error for digits in PROBLEMS}
@@ -127,11 +131,78 @@ def _wins(problem: str, cells: list[Row], rows: list[Row]) -> Row:
     return {"problem": problem, "against": best["algorithm"], "folds_won": won}
 
 
+def verdicts(result: Row) -> list[Row]:
+    """Judge the table, and what section 4.6 says of it."""
+    cells = result["cells"]
+    factors = [_factor(cell) for cell in cells]
+    means, deviations = (_by_algorithm(cells, name) for name in ("mean", "sd"))
+    saved = [
+        round(random / min(column), 2)  # as the thesis prints them
+        for random, *column in zip(means[AT_RANDOM], *(means[name] for name in ACTIVE), strict=True)
+    ]
+    twice = sum(round(factor, 1) >= 2.0 for factor in saved)  # the thesis counts its 1.99 too
+    agree = [_agrees(one, means[one["fewer"]], means[one["more"]]) for one in result["comparisons"]]
+    return [
+        verdict(
+            f"the labels of {len(cells)} cells, to a factor of {NEAR:g}",
+            f"median factor {np.median(factors):.2f}, largest {max(factors):.2f}",
+            [factor <= NEAR for factor in factors],
+        ),
+        _leaders("the fewest labels", 0, means),
+        _leaders("the least standard deviation", 1, deviations),
+        verdict(
+            f"{AT_RANDOM} needs {LEAST_FACTOR} to {LARGEST_FACTOR} times the labels of the best "
+            "active learner",
+            "by problem " + ", ".join(f"{factor:.2f}" for factor in saved),
+            [LEAST_FACTOR <= factor <= LARGEST_FACTOR for factor in saved],
+        ),
+        verdict(
+            "for more than half of the problems twice as many or more",
+            f"{twice} of {len(saved)}",
+            twice > len(saved) / 2,
+        ),
+        verdict(
+            f"of {len(COMPARISONS)} pairs of algorithms, which differ significantly, and which way",
+            f"as in the thesis: {sum(agree)} of the {len(agree)} whose runs all reach the error",
+            agree,
+        ),
+    ]
+
+
+def _factor(cell: Row) -> float:
+    """Return how far a cell is from the thesis, as a factor of at least 1."""
+    ratio = cell["ratio_to_thesis"]
+    return float("inf") if ratio is None else max(ratio, 1.0 / ratio)
+
+
+def _by_algorithm(cells: list[Row], field: str) -> dict[str, list[float]]:
+    """Return a number of every problem by algorithm; infinite where no run reached the error."""
+    return grouped(
+        (c["algorithm"], float("inf") if c[field] is None else float(c[field])) for c in cells
+    )
+
+
+def _leaders(words: str, place: int, ours: dict[str, list[float]]) -> Row:
+    """Judge which algorithm has the least of a number, problem by problem."""
+    theirs = {name: [cell[place] for cell in row] for name, row in TABLE.items()}
+    led, leads = ([min(of, key=lambda name: of[name][k]) for k in COLUMNS] for of in (theirs, ours))
+    return verdict(
+        f"{words}: " + ", ".join(f"{name} in {led.count(name)}" for name in dict.fromkeys(led)),
+        ", ".join(f"{name} in {leads.count(name)}" for name in dict.fromkeys(leads)),
+        [a == b for a, b in zip(led, leads, strict=True)],
+    )
+
+
+def _agrees(one: Row, fewer: list[float], more: list[float]) -> bool:
+    if one["thesis_p"] is None:
+        return bool(one["p"] > SIGNIFICANT)
+    return bool(one["p"] <= SIGNIFICANT and sum(fewer) < sum(more))
+
+
 def text(result: Row) -> str:
     """Write the table beside the thesis's, the cells that are far off, and the untuned learners."""
     cells = result["cells"]
-    factors = np.array([np.inf if r is None else max(r, 1.0 / r)
-                        for r in (cell["ratio_to_thesis"] for cell in cells)])  # fmt: skip
+    factors = np.array([_factor(cell) for cell in cells])
     wins = ["{problem} {folds_won} ({against})".format_map(one) for one in result["wins"]]
     return "\n".join([
         *_thesis_rows(cells),

@@ -25,6 +25,7 @@ from selectron.reproduce.harness.problems import (
     within_the_second,
 )
 from selectron.reproduce.harness.report import Picture, new_figure
+from selectron.reproduce.harness.verdict import verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +37,7 @@ SLEEPS_MS = 100.0 * np.arange(1, 11)
 LOSS = DelayAndEnergy(1e-7, inverse)
 HORIZON = 27_000  # as in LPSM: 45 minutes of beacons
 ZOOM, SHOWN = 300, 1500  # early wake-ups in full, all of them thinned out
+MOST, FAR = 0.5, 2.0  # what words of the thesis are taken to mean
 HEAD = (
     "An hour of one client of the EPA's web server (1995), in the place of the Home IP trace of "
     "1996"
@@ -194,12 +196,83 @@ def report(found: list[tuple[str, TraceRun]], seeds: int) -> Row:
     names = ("total", "total_of_best_fixed", "total_of_current_best")
     curves = run._asdict() | dict(zip(names, _totals(run), strict=True))
     return {
+        "data": HEAD,
         "wake_ups": n,
         "losses": losses_said(run),
         "weights": weights_said(run),
         "competition": competition(run),
         "shown": {"wake_up": kept.tolist()} | {k: v[kept].tolist() for k, v in curves.items()},
     }
+
+
+def judge_losses(result: Row) -> list[Row]:
+    """Judge what the thesis says of Figure 2-9."""
+    said = result["losses"]
+    near, beaten = (
+        said["share_within_a_tenth_of_current_best"],
+        said["experts_beaten_in_the_first_ten"],
+    )
+    return [
+        verdict(
+            "LPSM's loss is close to or better than that of the current best expert "
+            "(within a tenth of it at most wake-ups)",
+            f"at {near:.1%} of wake-ups",
+            near > MOST,
+        ),
+        verdict(
+            "the current best expert changes with time",
+            f"{said['current_best_changes']} times",
+            said["current_best_changes"] > 0,
+        ),
+        verdict(
+            "even early on LPSM beats the worse half of the experts",
+            f"{beaten} of {len(SLEEPS_MS)} in the first ten wake-ups",
+            beaten >= len(SLEEPS_MS) // 2,
+        ),
+    ]
+
+
+def judge_weights(result: Row) -> list[Row]:
+    """Judge what the thesis says of Figure 2-10."""
+    said = result["weights"]
+    first, back = said["first_change"], said["worst_once_and_best_later_ms"]
+    return [
+        verdict(
+            f"the heaviest expert shifts, early on too (in the first {ZOOM} wake-ups)",
+            f"{said['heaviest_changes']} changes, the first at wake-up {first}",
+            first is not None and first < ZOOM,
+        ),
+        verdict(
+            "an expert that was the worst comes back as the best",
+            f"{len(back)} of the experts",
+            len(back) > 0,
+        ),
+        verdict(
+            "no weight goes to zero",
+            f"the least weight is {said['least_weight']:.2g}",
+            said["least_weight"] > 0.0,
+        ),
+    ]
+
+
+def judge_competition(result: Row) -> list[Row]:
+    """Judge what the thesis says of Figure 2-11."""
+    said = result["competition"]
+    loss, current = said["loss"], said["current_best"]
+    totals = f"LPSM {loss:.3f}, current best {current:.3f}"
+    return [
+        verdict(
+            "LPSM eventually does better than the best fixed expert",
+            f"LPSM {loss:.3f}, best fixed expert {said['best_fixed']:.3f}",
+            said["ahead_of_best_fixed_from"] < result["wake_ups"],
+        ),
+        verdict("it does not beat the sequence of best experts", totals, loss >= current),
+        verdict(
+            f"it is never too far from that sequence (at most {FAR:g} times its total loss)",
+            totals,
+            loss <= FAR * current,
+        ),
+    ]
 
 
 def _text(result: Row, figure: str) -> str:
@@ -253,12 +326,14 @@ def draw_competition(result: Row) -> Picture:
     return figure
 
 
-def _figure(number: str, draw: Callable[[Row], Picture]) -> Parts[str, TraceRun]:
+def _figure(
+    number: str, draw: Callable[[Row], Picture], judge: Callable[[Row], list[Row]]
+) -> Parts[str, TraceRun]:
     """Put a figure together; its run has no randomness, so seeds do not matter."""
     name = f"mon06-figure-{number}"
-    return Parts(lambda seeds: [name], measure, report, partial(_text, figure=number), draw)
+    return Parts(lambda seeds: [name], measure, report, partial(_text, figure=number), draw, judge)
 
 
-FIGURE_2_9 = _figure("2-9", draw_losses)
-FIGURE_2_10 = _figure("2-10", draw_weights)
-FIGURE_2_11 = _figure("2-11", draw_competition)
+FIGURE_2_9 = _figure("2-9", draw_losses, judge_losses)
+FIGURE_2_10 = _figure("2-10", draw_weights, judge_weights)
+FIGURE_2_11 = _figure("2-11", draw_competition, judge_competition)
