@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from selectron import __version__
+from selectron.features import Features
 from selectron.labelling import asking, checks, reading
 from selectron.labelling.audits import estimate
 from selectron.labelling.books import LABELLED, Answer, Books, Question, coin
@@ -72,6 +73,7 @@ class Desk:
         self.quality = Quality(self.books, estimate)
         self._now: float | None = None  # of the last call that gave it
         self._deadlines: dict[int, float] = {}  # by question; a lease without one has run out
+        self._features: Features | None = None  # how the learner reads records
 
     def apply(self, event: Event, seq: int) -> None:
         """Take the next event of the log into the books."""
@@ -351,7 +353,25 @@ class Desk:
                     f"There is another item {checks.shown(item['id'])} already.",
                     "Give every item an id of its own.",
                 )
+        self._check_rows(list(new.values()))
         return list(new.values())
+
+    def _check_rows(self, new: list[dict[str, Any]]) -> None:
+        """Refuse records of which the learner can make no rows: in the log they would stop it."""
+        if not new or "fields" not in new[0]:
+            return
+        known = (value[1] for _, what, value in self.books.steps if what == "rows")
+        n_first = next(known, 0)  # items of the first event decide how the learner reads all others
+        try:
+            first = self.books.items[:n_first] or new[:ITEMS_AN_EVENT]
+            features = self._features or Features(first)
+            features.rows(new)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise Refused(
+                422, f"These records cannot be learnt from: {error}.", "Change or drop that column."
+            ) from None
+        if n_first:
+            self._features = features
 
     def _check_settings(self, body: dict[str, Any]) -> None:
         after = {**self.books.settings, **body}
