@@ -6,6 +6,7 @@ the log is the truth, and a desk that applies the same events is the same desk.
 
 import logging
 import re
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import chain, islice
@@ -28,6 +29,7 @@ MOST_QUESTIONS = 100  # in one call of `next`
 MOST_WAITING = 1000  # a stream asks no more while so many questions wait
 SOME_LESSONS = 4  # which take 10 ms with 100,000 texts, while answers wait
 LESSONS_BEFORE_CHOICE = 16
+PACK_LEVEL = 1  # of zlib: the learner of 300 texts, mostly zeros, shrinks from 30 MB to 0.7 MB
 logger = logging.getLogger(__name__)
 
 
@@ -105,7 +107,7 @@ class Desk:
         lessons = self._lessons.packing(self.books)
 
         def pack() -> tuple[bytes, str]:
-            data = joined({"version": __version__}, lessons())
+            data = zlib.compress(joined({"version": __version__}, lessons()), PACK_LEVEL)
             return data, sha256(data).hexdigest()
 
         return pack
@@ -123,11 +125,11 @@ class Desk:
         try:
             if sha256(data).hexdigest() != digest:
                 raise ValueError("its snapshot is damaged")
-            says, (lessons,) = parted(data)
+            says, (lessons,) = parted(zlib.decompress(data))
             if says["version"] != __version__:
                 raise ValueError(f"its snapshot is of version {says['version']}")
             self._lessons.unpack(lessons, self.books)
-        except ValueError as error:
+        except (ValueError, zlib.error) as error:
             logger.warning("the learner learns anew: %s", error)
 
     # what the owner of the desk decides
