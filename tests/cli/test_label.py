@@ -13,11 +13,13 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, nullcontext
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from selectron.cli import label as label_command
+from selectron.cli import terminal
 from selectron.cli.desks import without_password
 from selectron.cli.main import _parser
 from selectron.client import Client
@@ -299,6 +301,44 @@ def test_the_terminal_has_the_keys_of_the_page(folder):
     assert keyboard.end() == 0
 
 
+def test_a_terminal_without_classes_at_its_end_says_so(small, command, monkeypatch):
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    code, _, err = command("label", small, "--terminal")
+    assert code == 2
+    assert "there are no two classes: give --classes A,B" in err
+
+
+def test_a_class_that_begins_another_can_be_typed(monkeypatch):
+    monkeypatch.setattr("sys.stdin", StringIO("cat\n"))
+    named = terminal.Terminal(None, "you")._named("/", {"options": ["cattle", "cat"]})
+    assert named == "cat"
+
+
+def test_a_long_item_leaves_the_keys_in_sight():
+    shown = terminal._shortened("word " * 1000)
+    assert shown.endswith("\n[1,000 more characters: see the page]")
+    assert terminal._shortened("word") == "word"
+
+
+def test_a_store_with_other_items_says_so(small, command, monkeypatch):
+    monkeypatch.setattr(label_command, "_in_terminal", lambda service: nullcontext(lambda: None))
+    assert command("label", small, "--terminal")[0] == 0
+    small.with_suffix(".txt").write_text("blue\nwhite\nblack\n")
+    _, _, err = command("label", small.with_suffix(".txt"), "--terminal")
+    assert "3 new items, 0 known, 2 others in the store; 0 labels of the file" in err
+
+
+def test_items_of_another_kind_need_the_name_of_a_column(small, command, monkeypatch):
+    monkeypatch.setattr(label_command, "_in_terminal", lambda service: nullcontext(lambda: None))
+    small.write_text('{"text": "red", "label": "a"}\n{"text": "green", "label": "b"}\n')
+    assert command("label", small, "--terminal")[0] == 0
+    small.with_name("new.csv").write_text("a,b\nred,1\n")
+    code, _, err = command("predict", "few.selectron.db", "new.csv")
+    assert code == 2
+    assert "new.csv is read as fields" in err
+    assert "name the column with --text or --image" in err
+
+
 # what is refused, in one line
 
 ERRORS = {
@@ -310,6 +350,9 @@ ERRORS = {
     "another class": (["label", "FILE", "--classes", "x,y"], "label 'a' is none of the classes"),
     "a host": (["label", "FILE", "--host", "0.0.0.0"], "give --team and --public"),
     "a team": (["label", "FILE", "--team"], "--team has no accounts yet"),
+    "a port": (["label", "FILE", "--port", "99999"], "port 99999 is not a number from 0 to 65535"),
+    "no items": (["label", "EMPTY"], "empty.csv has no items"),
+    "another kind": (["label", "TABLE", "--store", "STORE"], "name the column as before (--text"),
     "no store": (["export", "gone.db"], "there is no store at"),
     "no model": (["predict", "gone.selectron", "FILE"], "gone.selectron: there is no such file"),
     "not a store": (["store", "verify", "FILE"], "file is not a database"),
@@ -333,7 +376,9 @@ def test_errors_are_one_line(small, command, monkeypatch, case):
     store = small.with_name("few.selectron.db")
     if "STORE" in ERRORS[case][0]:
         assert command("label", small, "--terminal")[0] == 0
-    names = {"FILE": small, "STORE": store}
+    names = {"FILE": small, "STORE": store, "EMPTY": "empty.csv", "TABLE": "table.csv"}
+    small.with_name("empty.csv").write_text("text\n")
+    small.with_name("table.csv").write_text("a,b\nred,1\n")
     arguments, said = ERRORS[case]
     code, out, err = command(*(names.get(word, word) for word in arguments))
     assert code == 2

@@ -765,3 +765,34 @@ def test_vectors_have_one_length():
     for vector in ([1.0], [], [1.0, 1e200]):
         with pytest.raises(Refused, match="vector"):
             log.add_items([{"id": "b", "vector": vector}])
+
+
+UNREADABLE = {
+    "empty": [{"a": None}, {"a": ""}],
+    "no fields": [{}, {}],
+    "too many fields": [{str(n): n for n in range(10_001)}],
+    "too many fields together": [
+        {str(20 * n + k): 1 for k in range(20)}
+        for n in range(600)  # a thousand records decide
+    ],
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_records_that_cannot_be_learnt_are_refused_before_they_are_kept(case):
+    log = Log()
+    records = [{"id": f"r{n}", "fields": fields} for n, fields in enumerate(UNREADABLE[case])]
+    with pytest.raises(Refused, match=r"fields|cannot be learnt"):
+        log.add_items(records)
+    assert not log.events
+
+
+def test_a_later_record_is_read_as_the_first_ones_are():
+    log = Log()
+    log.add_items([{"id": "r", "fields": {"a": [1, 2]}}])
+    with pytest.raises(Refused, match="'a' has 1 numbers, not 2 numbers"):
+        log.push([{"id": "s", "fields": {"a": [3]}}])
+    with pytest.raises(Refused, match="could not convert"):
+        log.push([{"id": "s", "fields": {"a": [3, "x"]}}])
+    log.push([{"id": "s", "fields": {"a": [3, 4], "b": "new"}}])
+    assert len(log.desk.books.items) == 2

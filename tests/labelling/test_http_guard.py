@@ -72,7 +72,9 @@ def test_without_a_token_there_is_nothing(house):
     for path in ("next", "status", "items", "report", "events", "export", "model", "image?item=x"):
         assert httpx.get(f"{house.url}/api/v1/{path}").status_code == 401
     wrong = {"Authorization": "Bearer wrong"}
-    assert httpx.get(f"{house.url}/api/v1/status", headers=wrong).status_code == 401
+    reply = httpx.get(f"{house.url}/api/v1/status", headers=wrong)
+    assert reply.status_code == 401
+    assert "--token-file" in reply.json()["remedy"]
     assert httpx.get(house.url).status_code == 401
 
 

@@ -1,10 +1,13 @@
 """Items from the files that people have: what is read, what is refused, and how often."""
 
+import base64
 import gzip
 import io
 import json
+import struct
 import sys
 import tracemalloc
+import zlib
 from itertools import islice
 
 import pyarrow as pa
@@ -12,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from selectron.features import Features
 from selectron.labelling.desk import Desk
 from selectron.labelling.items import Columns, Given, load, read_items
 from selectron.labelling.service import Service
@@ -280,11 +284,28 @@ def test_labels_that_are_no_classes_and_ids_of_two_items(tmp_path, service):
         load(service, read_items(source))
 
 
+def bomb(side):
+    """Return a PNG of a few bytes that says it has side x side pixels."""
+    chunks = {b"IHDR": struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0), b"IDAT": b""}
+    parts = [
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks.items()
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def test_a_picture_that_cannot_be_read_does_not_stop_a_learner():
+    address = "data:image/png;base64," + base64.b64encode(bomb(40_000)).decode()
+    items = [{"id": "1", "image": address}]
+    assert not Features(items).rows(items).any()
+
+
 PICTURES = {
     "../a.png": "lies outside its folder",
     "/etc/hostname": "lies outside its folder",
     "gone.png": "No such file",
-    "broken.png": "cannot be read",
+    "broken.png": "cannot be read: it is no PNG",
+    "bomb.png": "cannot be read: Image size",
 }
 
 
@@ -293,6 +314,7 @@ def test_pictures_are_looked_at_before_they_are_stored(tmp_path, service, name):
     picture(tmp_path / "a.png")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
+    (tmp_path / "in" / "bomb.png").write_bytes(bomb(40_000))
     source = written(tmp_path / "in" / "a.csv", f"file\n{name}\n")
     with pytest.raises(ValueError, match=rf"a.csv, line 2: .*{PICTURES[name]}"):
         load(service, read_items(source, Columns(image="file")), images=images_of(source))

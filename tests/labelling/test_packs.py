@@ -29,6 +29,15 @@ def label(item, several):
     return [names[number % 3]] if several else names[number % 3]
 
 
+def test_a_packed_learner_of_texts_is_small():
+    log = Office(PoolLearner)
+    log.add_items(texts(30))
+    log.add_classes(["a", "b", "c"])
+    log.answer("a1", None, "a", "ann", item="i0")
+    data, _ = log.desk.packing()()
+    assert len(data) < 2_000_000
+
+
 class Office(Log):
     """A log of a desk whose learner is given."""
 

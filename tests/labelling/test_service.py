@@ -200,6 +200,19 @@ def test_the_learner_goes_on_from_its_snapshot(start, monkeypatch):
     assert again.read(Tally.digest) == digest
 
 
+def test_a_disk_without_room_for_the_learner_loses_no_answer(start, monkeypatch):
+    service = start()
+    service.submit(answer("a")).result()
+    digest = service.read(Tally.digest)
+
+    def full(*_):
+        raise DiskFull("the disk is full")
+
+    monkeypatch.setattr(service._store, "save_snapshot", full)
+    service.close()
+    assert start().read(Tally.digest) == digest
+
+
 def test_a_snapshot_that_does_not_match_is_left_out(start, monkeypatch):
     service = start()
     for k in range(9):

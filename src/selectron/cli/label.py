@@ -44,6 +44,7 @@ KEPT_BY_STORE = ("items", "desk", "json")  # groups of options that need not be 
 class Work(NamedTuple):
     """What is to be labelled, where the labels go, and how to go on another time."""
 
+    source: str | None  # a file or folder; None: items come over HTTP
     entries: Iterable[Entry]
     classes: list[str]
     images: Path | None
@@ -61,7 +62,8 @@ def label(options: Namespace) -> int:
 
 def serve(options: Namespace) -> int:
     again = _again("serve", options)
-    return _label(options, Work([], _classes(options), options.images, options.store, again))
+    work = Work(None, [], _classes(options), options.images, options.store, again)
+    return _label(options, work)
 
 
 def _demo(options: Namespace) -> Work:
@@ -72,7 +74,7 @@ def _demo(options: Namespace) -> Work:
         "Which digit is it?" if options.pictures else "What is this letter about?"
     )
     store, again = options.store or f"{name}.db", _again("label", options, "demo")
-    return Work(entries, _classes(options) or list(classes), None, store, again)
+    return Work("demo", entries, _classes(options) or list(classes), None, store, again)
 
 
 def _of_file(options: Namespace) -> Work:
@@ -86,7 +88,7 @@ def _of_file(options: Namespace) -> Work:
     store = options.store or store_beside(items)
     again = _again("label", options, items)
     entries = read_items(items, columns_of(options), bool(options.multilabel))
-    return Work(entries, _classes(options), images_of(items), store, again)
+    return Work(items, entries, _classes(options), images_of(items), store, again)
 
 
 def _again(command: str, options: Namespace, *items: str) -> str:
@@ -120,14 +122,23 @@ def _label(options: Namespace, work: Work) -> int:
         with progress(None, "items") as bar:
             later = _given(options, SETTINGS_OF_CLASSES)
             loaded = load(service, work.entries, work.classes, work.images, bar.update, later)
-        if loaded.known or loaded.answers:
+        n_items = service.read(lambda desk: len(desk.books.items))
+        if work.source and not n_items:
+            raise ValueError(f"{work.source} has no items")
+        if n_items > loaded.added or loaded.known or loaded.answers:
+            others = n_items - loaded.added - loaded.known
             print(
-                f"selectron: {loaded.added:,} new items, {loaded.known:,} known; "
-                f"{loaded.answers:,} labels of the file taken as answers",
+                f"selectron: {loaded.added:,} new items, {loaded.known:,} known"
+                + (f", {others:,} others in the store" if others > 0 else "")
+                + f"; {loaded.answers:,} labels of the file taken as answers",
                 file=sys.stderr,
             )
         with _until_interrupted():
-            print("selectron: the learner is made ready, then the questions come", file=sys.stderr)
+            print(
+                "selectron: the learner is made ready, then the questions come; "
+                "the first start compiles it, for up to a minute",
+                file=sys.stderr,
+            )
             service.read(Desk.warm)
             run()
         status = service.read(Desk.status)

@@ -16,7 +16,7 @@ from selectron import load
 from selectron.arrays import Matrix
 from selectron.cli.desks import columns_of, desk_of, images_beside, is_address, reading
 from selectron.cli.output import check_outputs, progress, write_json
-from selectron.features import Features
+from selectron.features import Features, kind_of
 from selectron.features.columns import text_of
 from selectron.files import write_whole
 from selectron.labelling.items import read_items
@@ -54,13 +54,7 @@ def predict(options: Namespace) -> int:
 def _judge(options: Namespace, tick: Tick) -> tuple[list[str], bool, Judged]:
     """Return the classes, whether an item may have several, and what is found of the items."""
     if is_address(options.model) or _is_store(Path(options.model)):
-        with reading(options.model) as store:
-            desk = desk_of(store, options.images or images_beside(options.model))
-            if not desk.books.knows_two_classes:
-                raise ValueError(f"{options.model} has labels of fewer than two classes")
-            learner = desk.learn()
-        several = bool(desk.books.settings["multilabel"])
-        return desk.books.classes, several, _of_items(options, learner.forecast, several, tick)
+        return _of_store(options, tick)
     model = load(options.model)
     if not hasattr(model, "predict_proba"):
         raise ValueError(f"{options.model}: its rules give no probabilities; use Python's predict")
@@ -76,6 +70,27 @@ def _judge(options: Namespace, tick: Tick) -> tuple[list[str], bool, Judged]:
         return chances
 
     return classes, False, _of_items(options, forecast, False, tick)
+
+
+def _of_store(options: Namespace, tick: Tick) -> tuple[list[str], bool, Judged]:
+    """Judge items by what the labels of a store teach."""
+    with reading(options.model) as store:
+        desk = desk_of(store, options.images or images_beside(options.model))
+        if not desk.books.knows_two_classes:
+            raise ValueError(f"{options.model} has labels of fewer than two classes")
+        learner, learnt = desk.learn(), kind_of(desk.books.items[0])
+
+    def forecast(items: Items) -> Matrix:
+        found = kind_of(items[0])
+        if found is not learnt:
+            raise ValueError(
+                f"{options.items} is read as {found.value}, and {options.model} has learnt "
+                f"{learnt.value}: name the column with --text or --image"
+            )
+        return learner.forecast(items)
+
+    several = bool(desk.books.settings["multilabel"])
+    return desk.books.classes, several, _of_items(options, forecast, several, tick)
 
 
 def _of_items(

@@ -14,6 +14,7 @@ from selectron.labelling.service import Service
 
 DIGITS = "1234567890"
 WIDTH = 88
+LONGEST = 4000  # characters of an item that are shown; the page shows all
 HELP = """\
 1-9, 0   choose that class           space  skip: nobody knows
 u        undo the last answer        g      show what the learner guesses
@@ -40,7 +41,10 @@ class Terminal:
 
     def _name_classes(self) -> None:
         while len(self._service.read(lambda desk: desk.books.classes)) < 2:
-            line = input("Classes, with commas between them: ")
+            try:
+                line = input("Classes, with commas between them: ")
+            except EOFError:
+                raise ValueError("there are no two classes: give --classes A,B") from None
             names = [name.strip() for name in line.split(",") if name.strip()]
             self._add(names)
 
@@ -90,7 +94,7 @@ class Terminal:
         names = "   ".join(f"{key} {name}" for key, name in zip(DIGITS, options, strict=False))
         more = f"   / {len(options) - len(DIGITS)} more" if len(options) > len(DIGITS) else ""
         _say(f"\n{status['labels']} labels. {question['reason']['text']}")
-        _say(_shown(question["item"]))
+        _say(_shortened(_shown(question["item"])))
         _say(f"{status['question']}   {names}{more}{'   Enter sends' if several else ''}")
         return several
 
@@ -108,6 +112,7 @@ class Terminal:
                     break
                 letters += more
             found = [name for name in options if name.lower().startswith(letters.lower())]
+            found = [letters] if letters in options else found  # "cat" beside "cattle"
             if len(found) != 1:
                 _say(f"{len(found)} classes begin with {letters!r}")
             return found[0] if len(found) == 1 else None
@@ -146,6 +151,12 @@ def _shown(item: dict[str, Any]) -> str:
         return "\n".join(f"{name}: {value}" for name, value in item["fields"].items())
     text = str(item.get("text", item.get("vector")))
     return "\n".join(textwrap.fill(line, WIDTH) for line in text.splitlines())
+
+
+def _shortened(text: str) -> str:
+    """Keep the keys in sight: a long item is cut."""
+    left = len(text) - LONGEST
+    return text if left <= 0 else f"{text[:LONGEST]}\n[{left:,} more characters: see the page]"
 
 
 def _say(text: str) -> None:

@@ -47,5 +47,9 @@ def grey_pixels(picture: bytes, side: int = PIXELS) -> Matrix:
                 )
             grey = image.convert("L").resize((side, side), Image.Resampling.BOX)
             return np.asarray(grey, float).reshape(-1) / 255.0
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
+    except UnidentifiedImageError:
+        raise ValueError("a picture cannot be read: it is no PNG, JPEG, GIF, BMP or WebP") from None
+    except ValueError:
+        raise
+    except Exception as error:  # decoders raise many kinds, for a picture of too many pixels too
         raise ValueError(f"a picture cannot be read: {error}") from None

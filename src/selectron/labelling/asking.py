@@ -18,7 +18,7 @@ QUEUE_PER_ANNOTATOR = 2
 
 # No text names a class: a reason must not lead the annotator.
 TEXTS = {
-    "first": "The learner does not know two classes yet; this item stands for many others.",
+    "first": "Chosen before the learner knew two classes: this item stands for many others.",
     "doubt": "The learner is in doubt here, so this answer teaches it most.",
     "likely": "This answer brings the goal nearer than others would.",
     "overlap": "Two people answer this item, to see how far answers agree.",

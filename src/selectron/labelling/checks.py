@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from selectron.features.recipe import MOST_COLUMNS
 from selectron.labelling.events import canonical
 
 Label = str | list[str]  # a list where an item may have several classes
@@ -166,6 +167,12 @@ def item(value: Any) -> dict[str, Any]:
             422,
             f"The vector of item {shown(value['id'])} is not of numbers up to 1e100.",
             "Send numbers.",
+        )
+    if contents[0] == "fields" and len(value["fields"]) > MOST_COLUMNS:
+        raise Refused(
+            422,
+            f"Item {shown(value['id'])} has {len(value['fields']):,} fields.",
+            f"Send at most {MOST_COLUMNS:,}, or their numbers as a vector.",
         )
     storable(value, f"item {shown(value['id'])}")
     return value

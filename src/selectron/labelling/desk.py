@@ -6,12 +6,14 @@ the log is the truth, and a desk that applies the same events is the same desk.
 
 import logging
 import re
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from selectron import __version__
+from selectron.features import Features
 from selectron.labelling import asking, checks, reading
 from selectron.labelling.audits import estimate
 from selectron.labelling.books import LABELLED, Answer, Books, Question, coin
@@ -27,6 +29,7 @@ MOST_QUESTIONS = 100  # in one call of `next`
 MOST_WAITING = 1000  # a stream asks no more while so many questions wait
 SOME_LESSONS = 4  # which take 10 ms with 100,000 texts, while answers wait
 LESSONS_BEFORE_CHOICE = 16
+PACK_LEVEL = 1  # of zlib: the learner of 300 texts, mostly zeros, shrinks from 30 MB to 0.7 MB
 logger = logging.getLogger(__name__)
 
 
@@ -72,6 +75,7 @@ class Desk:
         self.quality = Quality(self.books, estimate)
         self._now: float | None = None  # of the last call that gave it
         self._deadlines: dict[int, float] = {}  # by question; a lease without one has run out
+        self._features: Features | None = None  # how the learner reads records
 
     def apply(self, event: Event, seq: int) -> None:
         """Take the next event of the log into the books."""
@@ -103,7 +107,7 @@ class Desk:
         lessons = self._lessons.packing(self.books)
 
         def pack() -> tuple[bytes, str]:
-            data = joined({"version": __version__}, lessons())
+            data = zlib.compress(joined({"version": __version__}, lessons()), PACK_LEVEL)
             return data, sha256(data).hexdigest()
 
         return pack
@@ -121,11 +125,11 @@ class Desk:
         try:
             if sha256(data).hexdigest() != digest:
                 raise ValueError("its snapshot is damaged")
-            says, (lessons,) = parted(data)
+            says, (lessons,) = parted(zlib.decompress(data))
             if says["version"] != __version__:
                 raise ValueError(f"its snapshot is of version {says['version']}")
             self._lessons.unpack(lessons, self.books)
-        except ValueError as error:
+        except (ValueError, zlib.error) as error:
             logger.warning("the learner learns anew: %s", error)
 
     # what the owner of the desk decides
@@ -351,7 +355,25 @@ class Desk:
                     f"There is another item {checks.shown(item['id'])} already.",
                     "Give every item an id of its own.",
                 )
+        self._check_rows(list(new.values()))
         return list(new.values())
+
+    def _check_rows(self, new: list[dict[str, Any]]) -> None:
+        """Refuse records of which the learner can make no rows: in the log they would stop it."""
+        if not new or "fields" not in new[0]:
+            return
+        known = (value[1] for _, what, value in self.books.steps if what == "rows")
+        n_first = next(known, 0)  # items of the first event decide how the learner reads all others
+        try:
+            first = self.books.items[:n_first] or new[:ITEMS_AN_EVENT]
+            features = self._features or Features(first)
+            features.rows(new)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise Refused(
+                422, f"These records cannot be learnt from: {error}.", "Change or drop that column."
+            ) from None
+        if n_first:
+            self._features = features
 
     def _check_settings(self, body: dict[str, Any]) -> None:
         after = {**self.books.settings, **body}

@@ -124,7 +124,8 @@ def load(
             if kind_of(entry.item) is not kind:
                 raise ValueError(
                     f"{entry.place}: this is {kind_of(entry.item).value}, and other items are "
-                    f"{kind.value}: label each kind in a store of its own"
+                    f"{kind.value}: name the column as before (--text, --image), or label each "
+                    "kind in a store of its own"
                 )
             _check(entry, allowed, images if entry.item["id"] in new else None)
             if entry.answers:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from selectron.labelling.desk import Decision, Desk
 from selectron.labelling.events import Event
-from selectron.labelling.store.log import Store, check_fit
+from selectron.labelling.store.log import DiskFull, Store, check_fit
 
 T = TypeVar("T")
 Command = Callable[[Desk], Decision]
@@ -146,7 +146,10 @@ class Service:
         while not caught_up and monotonic() < end:
             caught_up = desk.learn_some()
         if caught_up and isinstance(desk, Packs) and desk.unpacked:
-            self._store.save_snapshot(self._last, *desk.packing()())
+            try:
+                self._store.save_snapshot(self._last, *desk.packing()())
+            except DiskFull as error:  # every answer is kept, and they are small
+                logger.warning("answers are kept; the next start learns them anew: %s", error)
 
     def _queue(self, command: Command, room: float) -> Future[dict[str, Any]]:
         call = Call(command, Future())

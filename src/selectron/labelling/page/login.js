@@ -13,7 +13,7 @@ form.addEventListener("submit", async (event) => {
     await call("POST", "/api/v1/session", { name, password });
     location.replace("/");
   } catch (error) {
-    problem.textContent = error.status ? `${error.message}: ${error.remedy}.` : "The server cannot be reached.";
+    problem.textContent = error.status ? `${error.message} ${error.remedy}` : "The server cannot be reached.";
     form.elements.password.select();
   }
 });

@@ -154,6 +154,12 @@ class Guard:
             "address": self._address(scope, headers),
         }
         if person is None and not _is_open(path):
+            if "authorization" in headers:
+                raise Turned(
+                    401,
+                    "This token is not known.",
+                    "Read the file of --token-file: a start renews it.",
+                )
             raise Turned(401, "Nobody is signed in.", "Open the printed address, or send a token.")
         if self.calls > self.gate.limits.calls:
             raise Turned(503, "Too many calls at a time.", "Try again in a second.", 1)

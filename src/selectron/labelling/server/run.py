@@ -137,6 +137,8 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _bind(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 1 << 16:
+        raise ValueError(f"port {port} is not a number from 0 to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
