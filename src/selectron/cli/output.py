@@ -16,9 +16,16 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 MANY = 10_000  # from here on a bar counts in thousands and millions
-OUTPUTS = ("json", "plot", "save", "output", "latex", "csv")  # options that name a file
+OUTPUTS = (
+    "json",
+    "plot",
+    "save",
+    "output",
+    "latex",
+    "csv",
+    "checkpoint",
+)  # options that name a file
 PICTURES = (".png", ".svg", ".pdf")
-OUTPUTS = ("json", "plot", "save", "output", "checkpoint")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron import __version__
+from selectron.engines import Tick
 from selectron.files import write_whole
-from selectron.reproduce.harness.experiment import Experiment, Row, Tick
+from selectron.reproduce.harness.experiment import Experiment, Row
 from selectron.reproduce.harness.problems import data_folder
 
 
