@@ -4,7 +4,8 @@ import os
 import subprocess
 import sys
 
-WORKERS = str(min(4, os.cpu_count() or 1))
+# One more than cores: servers, browsers and killed processes are waited for.
+WORKERS = str(min(4, 1 + (os.cpu_count() or 1)))
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ OUTPUTS = (
     "latex",
     "csv",
     "checkpoint",
-)  # options that name a file
+)  # that name a file
 PICTURES = (".png", ".svg", ".pdf")
 
 
