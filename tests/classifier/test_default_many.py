@@ -19,7 +19,6 @@ TRAIN, TEST = slice(0, 1297), slice(1297, None)
     ("d", "sparse", "n_classes", "scaling", "rank"),
     [
         (256, True, 10, "Automatic", 0),
-        (257, True, 10, "Text", 100),
         (4096, False, 10, "Automatic", 0),
         (4097, False, 10, "Automatic", 100),
         (3_000_000, True, 3, "Text", 19),
@@ -69,7 +68,7 @@ def test_words_of_three_topics():
         rates[k, 20 * k : 20 * k + 20] = 0.25
     words = csr_array(rng.poisson(rates[topics]).astype(float))
     clf = SelectiveClassifier(random_state=0).fit(words[:700], topics[:700])
-    assert type(clf._run.machine.rules.scaling).__name__ == "Text"
+    assert type(clf._run.machine.rules.scaling).__name__ == "TextDirections"
     assert clf.score(words[700:], topics[700:]) > 0.9
     assert clf.n_asked_ < 120
 

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
 from selectron.queries import Always
+from selectron.scalings import Raw
 from selectron.tracking import TrackingClassifier
 from selectron.updates import Perceptron, SecondOrder
 
@@ -19,7 +20,7 @@ FLAGS = (X[:, :2] > 0).astype(int)
 
 def fitted(kind):
     if kind == "tracking":
-        return TrackingClassifier(query=Always()).partial_fit(X, Y), X, Y, "yes"
+        return TrackingClassifier(query=Always(), scaling=Raw()).partial_fit(X, Y), X, Y, "yes"
     if kind == "several":
         clf = SelectiveClassifier(Perceptron(), Always()).partial_fit(X, FLAGS)
         return clf, X, FLAGS, FLAGS[0]

@@ -154,7 +154,7 @@ def test_all_that_is_told_goes_to_json():
     asked, one = clf.ask(X[:5]), clf.ask_one(X[0])
     told = json.loads(json.dumps(clf.readout(as_dict=True)))
     assert told["waiting"] == len(clf.waiting)
-    assert told["of late"]["labels"] == clf.estimate(window="half").labels
+    assert told["since the start"]["labels"] == clf.estimate().labels
     assert told["goal"].startswith("error <= 1.0 %") or "error" in told["goal"]
     assert json.loads(json.dumps(asked.to_dict()))["labels"] == asked.labels.tolist()
     assert json.loads(json.dumps(one.to_dict()))["margins"] == one.margins

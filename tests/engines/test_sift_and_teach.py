@@ -193,7 +193,7 @@ def test_classes_that_come_late_join(tmp_path):
     path.write_text("\n".join(lines))
     learner = selectron.SelectiveClassifier("perceptron", "uniform:rate=0.2", random_state=0)
     done = taught(path, learner)
-    assert done.learner.classes_.tolist() == ["a", "b", "c"]
+    assert sorted(done.learner.classes_.tolist()) == ["a", "b", "c"]
     assert 200 < done.learner.n_asked_ < 500
 
 

@@ -29,7 +29,7 @@ def test_goals_are_read(text, measure, bound):
         ("error", "a goal reads error<=0.03"),
         ("error<0.03", "a goal reads error<=0.03"),
         ("error<=..", "a goal reads"),
-        ("speed<=0.03", "no goal for 'speed'; known are error, precision"),
+        ("speed<=0.03", "no goal for 'speed'; known are error, risk"),
         ("error>=0.03", "wrong way: a goal reads error<=0.03"),
         ("recall<=0.9", "wrong way: a goal reads recall>=0.9"),
         ("error<=3", "must lie in"),

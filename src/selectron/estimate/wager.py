@@ -89,7 +89,7 @@ class Wager:
     ...         wager.ask(0.2)
     ...         wager.answer(t, 0.2, wrong=t == 300)
     >>> wager.met(), print(wager.estimate(rounds=400))
-    error 1.2 % (0.2 to 7.5 %, 95 % at all times), 80 labels of 400 rounds
+    error 1.2 % (0.2 to 7.4 %, 95 % at all times), 80 labels of 400 rounds
     (False, None)
     """
 
