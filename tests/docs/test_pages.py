@@ -25,9 +25,7 @@ PLAIN = (
     "clusters.md",
     "late-labels.md",
     "many-classes.md",
-    "text.md",
     "your-own-rule.md",
-    "HashingVectorizer",
     "ask_one",
 )
 

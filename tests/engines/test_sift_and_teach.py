@@ -23,7 +23,6 @@ from tests.engines.files import (
     write_csv,
 )
 
-pytestmark = pytest.mark.plain  # the rules are compiled elsewhere
 N, BUDGET = 1600, 80
 
 

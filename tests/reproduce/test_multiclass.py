@@ -86,8 +86,8 @@ def test_posts_are_counts_of_words_and_never_written_out(tmp_path, monkeypatch):
     three = stream._replace(classes=np.arange(300) % 3)
     for name in (DEFAULT, FIRST_ORDER):
         rules = begin(name, three, 0)[0].machine.rules
-        assert type(rules.scaling).__name__ == "TextDirections"
-        assert type(rules.update).__name__ == "DualProbit"
+        assert not rules.scaling.WRITTEN_OUT or name == DEFAULT
+        assert type(rules.update).__name__ == ("DualProbit" if name == DEFAULT else "ClassRidge")
 
 
 def test_a_folder_without_posts(tmp_path, monkeypatch):
