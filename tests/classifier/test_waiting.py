@@ -149,13 +149,13 @@ def test_a_correction_needs_a_known_answer_and_a_known_class(tmp_path):
 
 
 def test_all_that_is_told_goes_to_json():
-    clf = SelectiveClassifier(explore=0.2, stop_when="error<=0.01", random_state=0)
+    clf = SelectiveClassifier(explore=0.2, stop_when="recall>=0.99", random_state=0)
     clf.partial_fit(np.tile(X, (5, 1)), np.tile(Y, 5))
     asked, one = clf.ask(X[:5]), clf.ask_one(X[0])
     told = json.loads(json.dumps(clf.readout(as_dict=True)))
     assert told["waiting"] == len(clf.waiting)
-    assert told["since the start"]["labels"] == clf.estimate().labels
-    assert told["goal"].startswith("error <= 1.0 %") or "error" in told["goal"]
+    assert told["of late"]["labels"] == clf.estimate(window="half").labels
+    assert "recall" in told["goal"]
     assert json.loads(json.dumps(asked.to_dict()))["labels"] == asked.labels.tolist()
     assert json.loads(json.dumps(one.to_dict()))["margins"] == one.margins
     assert json.loads(json.dumps(clf.outlook().to_dict()))["now"]["rounds"] > 0
