@@ -242,6 +242,15 @@ def test_rows_at_hand_are_chosen_until_the_budget_is_spent(command, data, tmp_pa
     assert load(model).n_asked_ == 12
 
 
+@pytest.mark.parametrize(
+    ("option", "flag"), [(["--goal", "error<=0.1"], "--goal"), (["--one-pass"], "--one-pass")]
+)
+def test_options_of_streams_do_not_go_with_rows_at_hand(command, data, option, flag):
+    code, _, err = command("run", data, "--pool", *option)
+    assert code == 2
+    assert f"{flag} is for streams" in err
+
+
 def test_without_test_rows_the_rest_is_judged(command, data):
     found = in_json(command, data, "--pool", "--rules", PLAIN, "--budget", "1000")
     assert found["judged"] == "error on the rows left"

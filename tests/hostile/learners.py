@@ -139,6 +139,10 @@ LEARNERS = {
     "text at hand many": at_hand(
         FOUR, DualProbit(room=10), Margin(), rows=SMALL_ROWS, scaling=TextDirections(directions=2)
     ),
+    "text held back": two(
+        DualProbit(room=10), Margin(), rows=SMALL_ROWS,
+        scaling=TextDirections(directions=2, held_back=100),
+    ),
     "explored": lambda: waiting(fitted(TWO, explore=0.2, window=16, stop_when="error<=0.01")),
     "explored many": lambda: waiting(fitted(FOUR, explore=0.3)),
     "several labels": lambda: waiting(SelectiveClassifier(random_state=1).fit(ROWS, SETS)),

@@ -113,7 +113,7 @@ def test_what_the_default_keeps_fits_into_memory(d, sparse, scaling, rank):
     ("rows", "at_hand", "held_back"), [(None, False, 250), (60, False, 10), (None, True, 0)]
 )
 def test_sparse_rows_are_studied(rows, at_hand, held_back):
-    rules = choose_rules(
-        None, None, None, fit_intercept=False, d=257, sparse=True, rows=rows, at_hand=at_hand
-    )
-    assert (rules.scaling, rules.update) == (TextDirections(held_back=held_back), DualProbit())
+    known = {"fit_intercept": False, "d": 257, "sparse": True, "rows": rows, "at_hand": at_hand}
+    for n_classes in (2, 10):
+        rules = choose_rules(None, None, None, n_classes=n_classes, **known)
+        assert (rules.scaling, rules.update) == (TextDirections(held_back=held_back), DualProbit())

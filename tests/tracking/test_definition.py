@@ -13,7 +13,7 @@ from selectron import SelectiveClassifier
 from selectron.experts import FixedShare, LearnAlpha, StaticExpert, optimal_alphas
 from selectron.numeric.coins import coins
 from selectron.queries import Always
-from selectron.scalings import Raw, Winsorised
+from selectron.scalings import Raw, TextDirections, Winsorised
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, follow
 from selectron.tracking.members import default_learners
@@ -170,5 +170,7 @@ def test_the_default_learners_see_scaled_rows_and_others_do_not():
     assert TrackingClassifier([Perceptron()], scaling="centred").fit(X, y).rules_.scaling.EXTRA == 1
     with pytest.raises(ValueError, match="does not go with these learners"):
         TrackingClassifier(scaling="text").fit(X, y)
+    with pytest.raises(ValueError, match="does not go with these learners"):
+        TrackingClassifier(scaling=TextDirections(held_back=5)).fit(X, y)
     with pytest.raises(TypeError, match=r"one of selectron\.scalings"):
         TrackingClassifier(scaling=3).fit(X, y)

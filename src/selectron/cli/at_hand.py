@@ -33,8 +33,7 @@ def run_at_hand(
     if options.save:
         now.save(options.save)
     judged = "test error" if stream.test is not None else "error on the rows left"
-    shown = [n for n in _round_numbers(most) if n <= most]
-    means = [(n, float(np.mean([curve[n - 1] for curve in curves]))) for n in shown]
+    means = [(n, float(np.mean([c[n - 1] for c in curves]))) for n in _round_numbers(most)]
     head = f"{stream.name}: {len(stream.y):,} rows at hand, {options.seeds} seed(s)"
     lines = table(("labels", judged), [(n, f"{error:.4f}") for n, error in means])
     if options.plot:

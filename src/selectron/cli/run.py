@@ -36,6 +36,7 @@ from selectron.streams.records import size_of
 from selectron.streams.rows import FileRows
 
 OF_THE_ESTIMATE = "explore", "window", "stop_when"
+OF_STREAMS = "engine", "oracle", "label_store", "one_pass", *OF_THE_ESTIMATE
 LARGE = 64 << 20  # bytes: from here on a file passes by
 NO_TABLES = {"latex": None, "csv": None}  # of a single run
 NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None}  # of a comparison
@@ -45,7 +46,7 @@ def run(options: Namespace) -> int:
     options = Namespace(**NO_TABLES, **vars(options))
     if not options.engine and (options.shards is not None or options.checkpoint is not None):
         raise ValueError("--shards and --checkpoint need --engine beside them: local or ray")
-    if options.pool and not options.engine:
+    if options.pool:
         return _run_at_hand(options)
     results = [_sharded(options)] if options.engine else _results(options, [options.rules], False)
     if options.save:
@@ -54,6 +55,10 @@ def run(options: Namespace) -> int:
 
 
 def _run_at_hand(options: Namespace) -> int:
+    for name in OF_STREAMS:
+        if getattr(options, name):
+            flag = "goal" if name == "stop_when" else name.replace("_", "-")
+            raise ValueError(f"--{flag} is for streams, and --pool for rows at hand: leave one out")
     check_outputs(options)
     _check(options)
     stream, learner = _read(options), _learner(options, options.rules)

@@ -35,4 +35,4 @@ class Engine(Protocol):
 
 
 def nobody_watches() -> None:
-    """No-op progress callback."""
+    """Do nothing with a tick: no progress is shown."""

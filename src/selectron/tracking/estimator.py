@@ -135,7 +135,8 @@ class TrackingClassifier(StreamClassifier):
         scaling = rule_from_text(self.scaling, Scaling) if named else self.scaling
         if not isinstance(scaling, Scaling):
             raise TypeError(f"scaling must be one of selectron.scalings, got {scaling!r}")
-        if not scaling.WRITTEN_OUT or not (committee.all_rules or isinstance(scaling, Raw)):
+        fits = scaling.WRITTEN_OUT and not scaling.HOLDS_BACK
+        if not fits or not (committee.all_rules or isinstance(scaling, Raw)):
             raise ValueError(
                 f"{scaling.label} does not go with these learners: scale the rows before, or let "
                 "all learners be update rules of selectron and choose a scaling of dense rows"

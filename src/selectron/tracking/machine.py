@@ -198,7 +198,8 @@ def _from_file(setting: Setting, described: dict[str, Any], reader: Reader) -> M
     fields(described, "the machine", ("machine", "mixture"))
     mixture = made_mixture(described["mixture"], reader.within("mixture.").tensors)
     scaling, update, _ = setting.rules
-    if not (isinstance(update, Committee) and update.all_rules and scaling.WRITTEN_OUT):
+    fits = scaling.WRITTEN_OUT and not scaling.HOLDS_BACK
+    if not (isinstance(update, Committee) and update.all_rules and fits):
         raise DamagedFile(f"{update!r:.60} is no committee of rules on rows that are written out")
     if setting.n_classes != 2 or not mixture.n == len(update.learners) <= MOST_MEMBERS:
         raise DamagedFile(f"{mixture.n} weights for {len(update.learners)} learners")
