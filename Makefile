@@ -11,12 +11,12 @@ $(VENV)/base: requirements/base.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later was not found: install it, or set PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: set PYTHON=/path/to/python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/base.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --require-hashes -r requirements/base.txt
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 $(VENV)/%: requirements/%.txt $(VENV)/base
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 demo: $(VENV)/base
