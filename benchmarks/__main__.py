@@ -32,6 +32,7 @@ GROUPS = {
     "sklearn": peers.scikit_learn,
     "vw": peers.vowpal_wabbit,
     "river": peers.river,
+    "dictionaries": peers.dictionaries,
     "start-up": peers.start_up,
     "labelling": labelling.rows,
     "files": files.rows,

@@ -8,14 +8,16 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from river import linear_model
+from river import linear_model, preprocessing
 from sklearn.linear_model import Perceptron as SkPerceptron
 
 from benchmarks.data import mnist, rcv1, small
 from benchmarks.paired import Row, ratio, times
 from benchmarks.passes import one_pass
 from selectron import SelectiveClassifier
+from selectron import river as on_dictionaries
 from selectron.queries import Margin
+from selectron.scalings import Winsorised
 from selectron.updates import Perceptron
 
 VW_ROWS = 100_000
@@ -23,7 +25,7 @@ ROUNDS_OF_ROWS = 50
 
 
 def rows():
-    return [*scikit_learn(), *vowpal_wabbit(), *river()]
+    return [*scikit_learn(), *vowpal_wabbit(), *river(), *dictionaries()]
 
 
 def scikit_learn():
@@ -129,6 +131,37 @@ def river():
         )
         faster = ratio(taken["theirs"], taken["ours"])
         found.append(Row(f"8 River predict_one + learn_one, {name}", faster, gate, faster=True))
+    return found
+
+
+def dictionaries():
+    """Return row 8 on dictionaries: rows as they are, and rows that both sides scale online.
+
+    Every row is predicted, with the decision whether to ask on our side, and every row is learnt.
+    """
+    found = []
+    rng = np.random.default_rng(0)
+    ours, regression = on_dictionaries.SelectiveClassifier, linear_model.LogisticRegression
+    for d, gates in ((30, (1.1, 4, 4)), (75, (1.4, 6.5, 5))):
+        X = rng.standard_normal((200, d)) / np.sqrt(d)
+        rows = [{f"column {k}": v for k, v in enumerate(x.tolist())} for x in X]
+        labels = (X @ rng.standard_normal(d) > 0).tolist()
+        contestants = {
+            "regression": regression(),
+            "scaled regression": preprocessing.StandardScaler() | regression(),
+            "Perceptron": ours(Perceptron(), Margin(b=0.1), seed=0),
+            "scaled Perceptron": ours(Perceptron(), Margin(b=0.1), Winsorised(), seed=0),
+            "default": ours(seed=0),
+        }
+        taken = times({name: _row_by_row(m, rows, labels) for name, m in contestants.items()})
+        pairs = (
+            ("regression", "Perceptron"),
+            ("scaled regression", "scaled Perceptron"),
+            ("scaled regression", "default"),
+        )
+        for (theirs, mine), gate in zip(pairs, gates, strict=True):
+            name = f"8 River {theirs} / {mine}, dicts of {d} keys"
+            found.append(Row(name, ratio(taken[theirs], taken[mine]), gate, faster=True))
     return found
 
 

@@ -2,8 +2,13 @@
 
 import warnings
 
+import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import cross_validate
 from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from selectron import SelectiveClassifier
 from selectron.queries import Always
@@ -36,3 +41,23 @@ def mark(estimator):
 )
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
+
+
+def test_scikit_learn_hands_on_what_is_requested():
+    learner = SelectiveClassifier(Perceptron(), Always(), random_state=0)
+    asking = clone(learner.set_fit_request(classes=True).set_score_request(sample_weight=False))
+    routing = get_routing_for_object(asking)
+    assert routing.fit.requests == {"classes": True}
+    assert routing.partial_fit.requests == {"classes": None}
+    assert routing.score.requests == {"sample_weight": False}
+    assert get_routing_for_object(SelectiveClassifier()).fit.requests == {"classes": None}
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    with config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            asking,
+            X,
+            X[:, 0] > 0,
+            params={"classes": [False, True]},
+            return_estimator=True,
+        )
+    assert found["estimator"][0].classes_.tolist() == [False, True]

@@ -57,6 +57,17 @@ BEGINNING = RLock()  # held by whoever begins a run: before that there is no loc
 THIN = ("_one_row", "_predict_row", "_learn_row", "_row_class", "_bound_to")
 
 
+class Requests(dict[tuple[str, str], bool | str | None]):
+    """Arguments that scikit-learn's meta-estimators hand on to methods, if it is requested."""
+
+    def __sklearn_clone__(self) -> "Requests":
+        return Requests(self)
+
+
+NOT_REQUESTED = Requests(
+    {("fit", "classes"): None, ("partial_fit", "classes"): None, ("score", "sample_weight"): None}
+)
+
 Classifier = TypeVar("Classifier", bound="StreamClassifier")
 
 
@@ -72,6 +83,7 @@ class StreamClassifier:
     random_state: Any = None
     n_features_in_: int
     feature_names_in_: Any
+    _metadata_request: Requests = NOT_REQUESTED  # `clone` knows this name
     _run: AnyRun | None = None
     _begun_with: dict[str, Any]  # the parameters with which the run began: they may change
     _one_row: OneRow  # the methods for one row, made for the type of row seen last
@@ -604,6 +616,31 @@ class StreamClassifier:
             if value is not defaults[name] and value != defaults[name]
         )
         return f"{type(self).__name__}({changed})"
+
+    def set_fit_request(self, *, classes: bool | str | None) -> Self:
+        """Say whether meta-estimators of scikit-learn hand `classes` on to `fit`."""
+        return self._request("fit", "classes", classes)
+
+    def set_partial_fit_request(self, *, classes: bool | str | None) -> Self:
+        """Say whether meta-estimators of scikit-learn hand `classes` on to `partial_fit`."""
+        return self._request("partial_fit", "classes", classes)
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Say whether meta-estimators of scikit-learn hand `sample_weight` on to `score`."""
+        return self._request("score", "sample_weight", sample_weight)
+
+    def _request(self, method: str, name: str, wish: bool | str | None) -> Self:
+        self._metadata_request = Requests(self._metadata_request | {(method, name): wish})
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return what scikit-learn's meta-estimators hand on to which method."""
+        from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - costs seconds
+
+        routing = MetadataRequest(owner=self)
+        for (method, name), wish in self._metadata_request.items():
+            getattr(routing, method).add_request(param=name, alias=wish)
+        return routing
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import (  # noqa: PLC0415
