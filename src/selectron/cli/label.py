@@ -8,7 +8,7 @@ import threading
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from getpass import getpass
 from pathlib import Path
 from time import time
@@ -38,7 +38,7 @@ ANNOTATOR = "you"
 # Options that are settings of the desk. Those that name a class wait until there are classes.
 SETTINGS = ("question", "budget", "overlap", "seed", "multilabel", "audit_rate")
 SETTINGS_OF_CLASSES = ("positive", "goal")
-KEPT_BY_STORE = ("items", "desk", "json")  # groups of options that need not be given again
+KEPT_BY_STORE = ("items", "source", "desk", "json")  # groups of options not to be given again
 
 
 class Work(NamedTuple):
@@ -57,13 +57,18 @@ def label(options: Namespace) -> int:
         work = _demo(options)
     else:
         work = _of_file(options)
-    return _label(options, work)
+    return _written(ask(options, work), options)
 
 
 def serve(options: Namespace) -> int:
-    again = _again("serve", options)
-    work = Work(None, [], _classes(options), options.images, options.store, again)
-    return _label(options, work)
+    again = command_again("serve", options)
+    work = Work(None, [], classes_of(options), options.images, options.store, again)
+    return _written(ask(options, work), options)
+
+
+def _written(status: dict[str, Any], options: Namespace) -> int:
+    write_json(status, options.json)
+    return 0
 
 
 def _demo(options: Namespace) -> Work:
@@ -73,8 +78,8 @@ def _demo(options: Namespace) -> Work:
     options.question = options.question or (
         "Which digit is it?" if options.pictures else "What is this letter about?"
     )
-    store, again = options.store or f"{name}.db", _again("label", options, "demo")
-    return Work("demo", entries, _classes(options) or list(classes), None, store, again)
+    store, again = options.store or f"{name}.db", command_again("label", options, "demo")
+    return Work("demo", entries, classes_of(options) or list(classes), None, store, again)
 
 
 def _of_file(options: Namespace) -> Work:
@@ -86,12 +91,12 @@ def _of_file(options: Namespace) -> Work:
     if items != "-" and not Path(items).exists():
         raise FileNotFoundError(f"{items}: there is no such file")
     store = options.store or store_beside(items)
-    again = _again("label", options, items)
+    again = command_again("label", options, items)
     entries = read_items(items, columns_of(options), bool(options.multilabel))
-    return Work(items, entries, _classes(options), images_of(items), store, again)
+    return Work(items, entries, classes_of(options), images_of(items), store, again)
 
 
-def _again(command: str, options: Namespace, *items: str) -> str:
+def command_again(command: str, options: Namespace, *items: str) -> str:
     """Return the command that goes on: how items are read, and where labels and page are.
 
     What the store keeps is left out, for it may have changed on the page: classes and settings.
@@ -109,14 +114,21 @@ def _again(command: str, options: Namespace, *items: str) -> str:
     return shlex.join(words)
 
 
-def _classes(options: Namespace) -> list[str]:
+def classes_of(options: Namespace) -> list[str]:
     return [name.strip() for name in (options.classes or "").split(",") if name.strip()]
 
 
-def _label(options: Namespace, work: Work) -> int:
-    """Open the store, bring the items, and ask until somebody ends it."""
+def ask(
+    options: Namespace,
+    work: Work,
+    beside: Callable[[Service], AbstractContextManager[object]] = nullcontext,
+) -> dict[str, Any]:
+    """Open the store, bring the items, and ask until somebody ends it; return the status then.
+
+    What is done `beside` begins when the learner is ready, and ends before the store is closed.
+    """
     check_outputs(options)
-    asking = _in_terminal if options.terminal else _on_page(options, work)
+    asking = _in_terminal if getattr(options, "terminal", False) else _on_page(options, work)
     with in_one_line(), _service(work) as service, asking(service) as run:
         _set(service, _given(options, SETTINGS))
         with progress(None, "items") as bar:
@@ -140,11 +152,11 @@ def _label(options: Namespace, work: Work) -> int:
                 file=sys.stderr,
             )
             service.read(Desk.warm)
-            run()
+            with beside(service):
+                run()
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
-    write_json(status, options.json)
-    return 0
+    return status
 
 
 @contextmanager
