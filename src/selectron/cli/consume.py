@@ -1,7 +1,6 @@
 """`selectron consume`: a page that asks about the items of a live stream."""
 
 import sys
-from _thread import interrupt_main
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,7 +11,7 @@ from socket import gethostname
 from threading import Thread
 
 from selectron.cli.desks import columns_of, is_address, without_password
-from selectron.cli.label import Work, ask, classes_of, command_again
+from selectron.cli.label import Stop, Work, ask, classes_of, command_again
 from selectron.cli.output import progress, write_json
 from selectron.labelling.intake import Intake
 from selectron.labelling.service import Service
@@ -28,8 +27,8 @@ def consume(options: Namespace) -> int:
         intake = Intake(source, columns, options.images, *limits)
         status = ask(options, work, partial(_running, intake))
     print(
-        f"selectron: {intake.added:,} new items came from {source.name}, {intake.known:,} were "
-        f"known, {intake.dead:,} are no items and went to {options.stream}:dead",
+        f"selectron: {intake.added:,} new items from {source.name}; {intake.known:,} entries were "
+        f"known, {intake.dead:,} are no items and lie in {options.stream}:dead",
         file=sys.stderr,
     )
     counts = {name: getattr(intake, name) for name in ("added", "known", "dead")}
@@ -39,13 +38,14 @@ def consume(options: Namespace) -> int:
 
 def _consumer(store: str) -> str:
     """Name the store as a consumer: the same at every start, since one process writes to it."""
-    place = store if is_address(store) else f"{gethostname()}:{Path(store).resolve()}"
+    file = f"{gethostname()}:{Path(store).resolve()}"
+    place = without_password(store) if is_address(store) else file
     return f"selectron-{sha256(place.encode()).hexdigest()[:16]}"
 
 
 @contextmanager
-def _running(intake: Intake, service: Service) -> Iterator[None]:
-    """Bring items in a thread. If it fails, end the page as Ctrl-C does, then say why."""
+def _running(intake: Intake, service: Service, stop: Stop) -> Iterator[None]:
+    """Bring items in a thread. If it fails, stop the page, then say why."""
     failures: list[Exception] = []
     with progress(None, "items") as bar:
 
@@ -61,7 +61,7 @@ def _running(intake: Intake, service: Service) -> Iterator[None]:
                 intake.run(service, tell, watch)
             except Exception as error:
                 failures.append(error)
-                interrupt_main()
+                stop()
 
         thread = Thread(target=work, name="selectron-intake")
         thread.start()

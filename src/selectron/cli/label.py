@@ -8,7 +8,7 @@ import threading
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from getpass import getpass
 from pathlib import Path
 from time import time
@@ -39,6 +39,11 @@ ANNOTATOR = "you"
 SETTINGS = ("question", "budget", "overlap", "seed", "multilabel", "audit_rate")
 SETTINGS_OF_CLASSES = ("positive", "goal")
 KEPT_BY_STORE = ("items", "source", "desk", "json")  # groups of options not to be given again
+
+
+Stop = Callable[[], None]
+Run = Callable[[Callable[[Stop], None]], None]  # asks; it hands on, once begun, what ends it
+Beside = Callable[[Service, Stop], AbstractContextManager[None]]
 
 
 class Work(NamedTuple):
@@ -118,14 +123,10 @@ def classes_of(options: Namespace) -> list[str]:
     return [name.strip() for name in (options.classes or "").split(",") if name.strip()]
 
 
-def ask(
-    options: Namespace,
-    work: Work,
-    beside: Callable[[Service], AbstractContextManager[object]] = nullcontext,
-) -> dict[str, Any]:
+def ask(options: Namespace, work: Work, beside: Beside | None = None) -> dict[str, Any]:
     """Open the store, bring the items, and ask until somebody ends it; return the status then.
 
-    What is done `beside` begins when the learner is ready, and ends before the store is closed.
+    What is done `beside` begins when the page is there, and ends before the store is closed.
     """
     check_outputs(options)
     asking = _in_terminal if getattr(options, "terminal", False) else _on_page(options, work)
@@ -145,15 +146,19 @@ def ask(
                 + f"; {loaded.answers:,} labels of the file taken as answers",
                 file=sys.stderr,
             )
-        with _until_interrupted():
+        with _until_interrupted(), ExitStack() as running:
+
+            def began(stop: Stop) -> None:
+                if beside:
+                    running.enter_context(beside(service, stop))
+
             print(
                 "selectron: the learner is made ready, then the questions come; "
                 "the first start compiles it, for up to a minute",
                 file=sys.stderr,
             )
             service.read(Desk.warm)
-            with beside(service):
-                run()
+            run(began)
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
     return status
@@ -199,16 +204,14 @@ def _until_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _in_terminal(service: Service) -> Iterator[Callable[[], None]]:
-    """Ask in the terminal, once all is there."""
+def _in_terminal(service: Service) -> Iterator[Run]:
+    """Ask in the terminal, once all is there. Nothing goes on beside it."""
     from selectron.cli.terminal import Terminal
 
-    yield Terminal(service, ANNOTATOR).run
+    yield lambda began: Terminal(service, ANNOTATOR).run()
 
 
-def _on_page(
-    options: Namespace, work: Work
-) -> Callable[[Service], AbstractContextManager[Callable[[], None]]]:
+def _on_page(options: Namespace, work: Work) -> Callable[[Service], AbstractContextManager[Run]]:
     """Return what serves the page, once all is there.
 
     What is missing for it is said before the store is opened. The server is made before items are
@@ -223,13 +226,8 @@ def _on_page(
         )
     accounts = _accounts(Accounts(_accounts_file(work.store))) if options.team else None
 
-    def ready(address: str) -> None:
-        print(f"selectron: open {address}", flush=True)
-        if not options.no_browser and _has_display():
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
     @contextmanager
-    def page(service: Service) -> Iterator[Callable[[], None]]:
+    def page(service: Service) -> Iterator[Run]:
         server = Server(
             service,
             options.host,
@@ -241,8 +239,18 @@ def _on_page(
         )
         if options.token_file:
             _write_secret(Path(options.token_file), server.token)
+
+        def run(began: Callable[[Stop], None]) -> None:
+            def ready(address: str) -> None:
+                print(f"selectron: open {address}", flush=True)
+                if not options.no_browser and _has_display():
+                    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+                began(server.stop)
+
+            server.run(ready)
+
         try:
-            yield lambda: server.run(ready)
+            yield run
         finally:
             server.close()
 

@@ -15,14 +15,15 @@ from typing import Any
 
 from selectron.features import Features
 from selectron.labelling import asking
-from selectron.labelling.desk import ITEMS_AN_EVENT, Desk
+from selectron.labelling.desk import ITEMS_AN_EVENT, Desk, Refused
 from selectron.labelling.items import BATCH_CHARACTERS, BY_NAME, Columns, entry_of
 from selectron.labelling.service import Full, Service, Stopped
 from selectron.labelling.sources.protocol import Away, Message, Source
+from selectron.labelling.store import Unfit
 from selectron.streams.records import Record
 
 BATCH = 100
-MOST_WAITING = 200  # questions
+MOST_WAITING = 50  # questions
 READ_SECONDS = 0.5  # for which a read waits for messages; so long may `stop` take
 PAUSE_SECONDS = 0.2  # between two looks whether the desk has room again
 LONGEST_BACKOFF = 30.0
@@ -66,6 +67,7 @@ class Intake:
         if self.most_waiting < 1:
             raise ValueError(f"with {self.most_waiting} questions that wait at most none is asked")
         self._ended = Event()
+        self._room = self.batch  # how many messages the desk can take now
 
     def run(
         self,
@@ -89,7 +91,7 @@ class Intake:
                 watch()
             except Away as error:
                 if not failures:
-                    tell(f"{error}; trying again until it is back")
+                    tell(f"{str(error).rstrip('.')}; trying again until it is back")
                 failures += 1
                 self._ended.wait(min(LONGEST_BACKOFF, 0.1 * 2 ** min(failures, 10)))
             else:
@@ -106,7 +108,7 @@ class Intake:
         if not service.read(self._has_room):
             self._ended.wait(PAUSE_SECONDS)
             return None
-        messages = self.source.read(self.batch, READ_SECONDS)
+        messages = self.source.read(self._room, READ_SECONDS)
         for part in _parts(messages):
             self._bring(service, part)
         return len(messages)
@@ -115,8 +117,11 @@ class Intake:
         books = desk.books
         self.waiting = len(books.waiting)
         nobody_may_answer = asking.room(books) < 1 or desk.quality.stops()
-        keeps_up = self.waiting < self.most_waiting or nobody_may_answer
-        return len(books.classes) > 1 and keeps_up
+        room = self.most_waiting - self.waiting
+        # Before two classes are known, every item is asked about.
+        every = not (books.knows_two_classes or nobody_may_answer)
+        self._room = min(self.batch, room) if every else self.batch
+        return len(books.classes) > 1 and (room > 0 or nobody_may_answer)
 
     def _bring(self, service: Service, messages: list[Message]) -> None:
         """Have the desk take messages, then settle them."""
@@ -129,20 +134,18 @@ class Intake:
                 refused[message.id] = str(error)
         try:
             reply = self._take(service, items)
-        except Stopped:
-            raise
-        except Exception as error:  # one of them is to blame: find out which
+        except (Refused, Unfit) as error:  # one of the items is to blame: find out which
             if len(messages) > 1:
                 for message in messages:
                     self._bring(service, [message])
                 return
             reply = {"added": 0, "known": 0, "refused": {messages[0].id: str(error)}}
         refused |= reply["refused"]
-        self.source.settle(messages, refused)
         self.added += reply["added"]
         self.known += reply["known"]
-        self.dead += len(refused)
         self.waiting = reply.get("waiting", self.waiting)
+        self.source.settle(messages, refused)
+        self.dead += len(refused)
 
     def _take(self, service: Service, items: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
         name = self.source.name
