@@ -41,6 +41,14 @@ def test_a_message_is_known_by_its_id_whatever_it_says_now(desk):
     assert again.reply == {"added": 0, "known": 2, "refused": {}, "waiting": 2}
 
 
+def test_an_item_that_is_known_is_not_added_again(desk):
+    follow(desk, desk.take("here", [("1", text("a"))], 0.0))
+    decision = desk.take("here", [("2", text("a")), ("3", text("b"))], 0.0)
+    assert decision.reply["added"] == decision.reply["known"] == 1
+    assert decision.events[0].body["items"] == [text("b")]
+    assert decision.events[0].body["source"]["messages"] == ["3"]
+
+
 def test_messages_of_two_sources_may_have_the_same_id(desk):
     follow(desk, desk.take("here", [("1", text("a"))], 0.0))
     assert follow(desk, desk.take("there", [("1", text("b"))], 0.0))["added"] == 1

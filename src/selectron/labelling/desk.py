@@ -387,7 +387,8 @@ class Desk:
                 f"There is another item {checks.shown(item['id'])} already.",
                 "Give every item an id of its own.",
             )
-        new.setdefault(item["id"], item)
+        if known is None:
+            new[item["id"]] = item
         return known is None
 
     def _check_rows(self, new: list[dict[str, Any]]) -> None:
