@@ -53,8 +53,8 @@ def _running(intake: Intake, service: Service, stop: Stop) -> Iterator[None]:
             bar.write(f"selectron: {line}", file=sys.stderr)
 
         def watch() -> None:
-            bar.set_postfix(waiting=intake.waiting, dead=intake.dead, refresh=False)
             bar.update(intake.added - bar.n)
+            bar.set_postfix(waiting=intake.waiting, dead=intake.dead)
 
         def work() -> None:
             try:
