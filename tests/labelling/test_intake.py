@@ -240,6 +240,33 @@ def test_an_entry_that_is_stored_is_only_acknowledged_when_it_comes_again(
     service.close()
 
 
+def test_an_entry_that_is_stored_may_be_deleted(redis_server, client, stream, service):
+    id = client.xadd(stream, {"text": "one"})
+    intake = taking(redis_server, stream)
+    intake.source.settle = raising("killed")
+    with pytest.raises(RuntimeError, match="killed"):
+        intake.step(service)
+    client.xdel(stream, id)
+    intake = taking(redis_server, stream)
+    take_all(intake, service)
+    assert (intake.added, intake.known, intake.dead) == (0, 1, 0)
+    assert not client.exists(f"{stream}:dead")
+
+
+def test_an_intake_that_is_stopped_does_not_wait_for_a_full_desk(
+    redis_server, client, stream, service, monkeypatch
+):
+    def full(command):
+        intake.stop()
+        raise Full("busy")
+
+    client.xadd(stream, {"text": "a text"})
+    intake = taking(redis_server, stream)
+    monkeypatch.setattr(service, "submit", full)
+    intake.run(service)
+    assert client.xpending(stream, "group")["pending"] == 1
+
+
 def test_a_batch_is_bounded(redis_server, client, stream, service):
     for k in range(25):
         client.xadd(stream, {"text": f"text {k}"})

@@ -17,7 +17,7 @@ from selectron.features import Features
 from selectron.labelling import asking
 from selectron.labelling.desk import ITEMS_AN_EVENT, Desk, Refused
 from selectron.labelling.items import BATCH_CHARACTERS, BY_NAME, Columns, entry_of
-from selectron.labelling.service import Full, Service, Stopped
+from selectron.labelling.service import Full, Service
 from selectron.labelling.sources.protocol import Away, Message, Source
 from selectron.labelling.store import Unfit
 from selectron.streams.records import Record
@@ -90,7 +90,7 @@ class Intake:
                 came = self.step(service)
                 watch()
             except Away as error:
-                if not failures:
+                if not failures and not self._ended.is_set():
                     tell(f"{str(error).rstrip('.')}; trying again until it is back")
                 failures += 1
                 self._ended.wait(min(LONGEST_BACKOFF, 0.1 * 2 ** min(failures, 10)))
@@ -127,9 +127,12 @@ class Intake:
         """Have the desk take messages, then settle them."""
         items: list[tuple[str, dict[str, Any]]] = []
         refused: dict[str, str] = {}
+        name, ids = self.source.name, {message.id for message in messages}
+        taken = service.read(lambda desk: desk.books.taken.get(name, set()) & ids)
         for message in messages:
             try:
-                items.append((message.id, self._item(message)))
+                # What was taken before is not read again: it may have been deleted since.
+                items.append((message.id, {} if message.id in taken else self._item(message)))
             except Exception as error:  # whatever a message holds, it must not stop the others
                 refused[message.id] = str(error)
         try:
@@ -154,7 +157,7 @@ class Intake:
                 return service.submit(lambda desk: desk.take(name, items, time())).result()
             except Full:
                 if self._ended.wait(PAUSE_SECONDS):
-                    raise Stopped("the intake was stopped while calls waited") from None
+                    raise Away("the intake was stopped while calls waited") from None
 
     def _item(self, message: Message) -> dict[str, Any]:
         """Return the item that a message is; without an id of its own it has the message's place.

@@ -47,6 +47,7 @@ class Hasty(Intake):
     def _bring(self, service, messages):
         source, settle = self.source, self.source.settle
         settle(messages, {})
+        sleep(SLOW)
         source.settle = lambda messages, refused: None
         super()._bring(service, messages)
         source.settle = settle
