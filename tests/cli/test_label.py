@@ -321,7 +321,9 @@ def test_a_long_item_leaves_the_keys_in_sight():
 
 
 def test_a_store_with_other_items_says_so(small, command, monkeypatch):
-    monkeypatch.setattr(label_command, "_in_terminal", lambda service: nullcontext(lambda: None))
+    monkeypatch.setattr(
+        label_command, "_in_terminal", lambda service: nullcontext(lambda began: None)
+    )
     assert command("label", small, "--terminal")[0] == 0
     small.with_suffix(".txt").write_text("blue\nwhite\nblack\n")
     _, _, err = command("label", small.with_suffix(".txt"), "--terminal")
@@ -329,7 +331,9 @@ def test_a_store_with_other_items_says_so(small, command, monkeypatch):
 
 
 def test_items_of_another_kind_need_the_name_of_a_column(small, command, monkeypatch):
-    monkeypatch.setattr(label_command, "_in_terminal", lambda service: nullcontext(lambda: None))
+    monkeypatch.setattr(
+        label_command, "_in_terminal", lambda service: nullcontext(lambda began: None)
+    )
     small.write_text('{"text": "red", "label": "a"}\n{"text": "green", "label": "b"}\n')
     assert command("label", small, "--terminal")[0] == 0
     small.with_name("new.csv").write_text("a,b\nred,1\n")
@@ -372,7 +376,9 @@ def small(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_are_one_line(small, command, monkeypatch, case):
-    monkeypatch.setattr(label_command, "_in_terminal", lambda service: nullcontext(lambda: None))
+    monkeypatch.setattr(
+        label_command, "_in_terminal", lambda service: nullcontext(lambda began: None)
+    )
     store = small.with_name("few.selectron.db")
     if "STORE" in ERRORS[case][0]:
         assert command("label", small, "--terminal")[0] == 0

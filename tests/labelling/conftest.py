@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import pytest
 
+from tests.labelling.redis_server import new_server
+
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory):
@@ -43,3 +45,17 @@ def new_schema(server):
     with psycopg.connect(server, autocommit=True) as db:
         db.execute(f"CREATE SCHEMA {name}")
     return f"{server}{'&' if '?' in server else '?'}options={quote(f'-csearch_path={name}')}"
+
+
+@pytest.fixture(scope="session")
+def redis_server():
+    """Return a server that keeps nothing on the disk; every test takes streams of its own."""
+    server = new_server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def stream():
+    """Return the name of a stream that does not exist yet."""
+    return f"s{uuid4().hex[:8]}"

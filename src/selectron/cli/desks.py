@@ -38,10 +38,10 @@ def is_address(store: str) -> bool:
 
 
 def without_password(store: str) -> str:
-    """Return the name of a store as it may be printed."""
-    if not is_address(store):
+    """Return the name of a store or a source as it may be printed."""
+    if "://" not in store:
         return store
-    shown = re.sub(r"(//[^:@/]*):[^@]*@", r"\1@", store)
+    shown = re.sub(r"(//[^:@/]*):[^@]*@", r"\1@", store).replace("//@", "//")
     return re.sub(r"(?<=[?&])password=[^&]*&?", "", shown).rstrip("?&")
 
 

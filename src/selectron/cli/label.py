@@ -8,7 +8,7 @@ import threading
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from getpass import getpass
 from pathlib import Path
 from time import time
@@ -38,7 +38,12 @@ ANNOTATOR = "you"
 # Options that are settings of the desk. Those that name a class wait until there are classes.
 SETTINGS = ("question", "budget", "overlap", "seed", "multilabel", "audit_rate")
 SETTINGS_OF_CLASSES = ("positive", "goal")
-KEPT_BY_STORE = ("items", "desk", "json")  # groups of options that need not be given again
+KEPT_BY_STORE = ("items", "source", "desk", "json")  # groups of options not to be given again
+
+
+Stop = Callable[[], None]
+Run = Callable[[Callable[[Stop], None]], None]  # asks; it hands on, once begun, what ends it
+Beside = Callable[[Service, Stop], AbstractContextManager[None]]
 
 
 class Work(NamedTuple):
@@ -57,13 +62,18 @@ def label(options: Namespace) -> int:
         work = _demo(options)
     else:
         work = _of_file(options)
-    return _label(options, work)
+    return _written(ask(options, work), options)
 
 
 def serve(options: Namespace) -> int:
-    again = _again("serve", options)
-    work = Work(None, [], _classes(options), options.images, options.store, again)
-    return _label(options, work)
+    again = command_again("serve", options)
+    work = Work(None, [], classes_of(options), options.images, options.store, again)
+    return _written(ask(options, work), options)
+
+
+def _written(status: dict[str, Any], options: Namespace) -> int:
+    write_json(status, options.json)
+    return 0
 
 
 def _demo(options: Namespace) -> Work:
@@ -73,8 +83,8 @@ def _demo(options: Namespace) -> Work:
     options.question = options.question or (
         "Which digit is it?" if options.pictures else "What is this letter about?"
     )
-    store, again = options.store or f"{name}.db", _again("label", options, "demo")
-    return Work("demo", entries, _classes(options) or list(classes), None, store, again)
+    store, again = options.store or f"{name}.db", command_again("label", options, "demo")
+    return Work("demo", entries, classes_of(options) or list(classes), None, store, again)
 
 
 def _of_file(options: Namespace) -> Work:
@@ -86,12 +96,12 @@ def _of_file(options: Namespace) -> Work:
     if items != "-" and not Path(items).exists():
         raise FileNotFoundError(f"{items}: there is no such file")
     store = options.store or store_beside(items)
-    again = _again("label", options, items)
+    again = command_again("label", options, items)
     entries = read_items(items, columns_of(options), bool(options.multilabel))
-    return Work(items, entries, _classes(options), images_of(items), store, again)
+    return Work(items, entries, classes_of(options), images_of(items), store, again)
 
 
-def _again(command: str, options: Namespace, *items: str) -> str:
+def command_again(command: str, options: Namespace, *items: str) -> str:
     """Return the command that goes on: how items are read, and where labels and page are.
 
     What the store keeps is left out, for it may have changed on the page: classes and settings.
@@ -109,14 +119,17 @@ def _again(command: str, options: Namespace, *items: str) -> str:
     return shlex.join(words)
 
 
-def _classes(options: Namespace) -> list[str]:
+def classes_of(options: Namespace) -> list[str]:
     return [name.strip() for name in (options.classes or "").split(",") if name.strip()]
 
 
-def _label(options: Namespace, work: Work) -> int:
-    """Open the store, bring the items, and ask until somebody ends it."""
+def ask(options: Namespace, work: Work, beside: Beside | None = None) -> dict[str, Any]:
+    """Open the store, bring the items, and ask until somebody ends it; return the status then.
+
+    What is done `beside` begins when the page is there, and ends before the store is closed.
+    """
     check_outputs(options)
-    asking = _in_terminal if options.terminal else _on_page(options, work)
+    asking = _in_terminal if getattr(options, "terminal", False) else _on_page(options, work)
     with in_one_line(), _service(work) as service, asking(service) as run:
         _set(service, _given(options, SETTINGS))
         with progress(None, "items") as bar:
@@ -133,18 +146,22 @@ def _label(options: Namespace, work: Work) -> int:
                 + f"; {loaded.answers:,} labels of the file taken as answers",
                 file=sys.stderr,
             )
-        with _until_interrupted():
+        with _until_interrupted(), ExitStack() as running:
+
+            def began(stop: Stop) -> None:
+                if beside:
+                    running.enter_context(beside(service, stop))
+
             print(
                 "selectron: the learner is made ready, then the questions come; "
                 "the first start compiles it, for up to a minute",
                 file=sys.stderr,
             )
             service.read(Desk.warm)
-            run()
+            run(began)
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
-    write_json(status, options.json)
-    return 0
+    return status
 
 
 @contextmanager
@@ -187,16 +204,14 @@ def _until_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _in_terminal(service: Service) -> Iterator[Callable[[], None]]:
-    """Ask in the terminal, once all is there."""
+def _in_terminal(service: Service) -> Iterator[Run]:
+    """Ask in the terminal, once all is there. Nothing goes on beside it."""
     from selectron.cli.terminal import Terminal
 
-    yield Terminal(service, ANNOTATOR).run
+    yield lambda began: Terminal(service, ANNOTATOR).run()
 
 
-def _on_page(
-    options: Namespace, work: Work
-) -> Callable[[Service], AbstractContextManager[Callable[[], None]]]:
+def _on_page(options: Namespace, work: Work) -> Callable[[Service], AbstractContextManager[Run]]:
     """Return what serves the page, once all is there.
 
     What is missing for it is said before the store is opened. The server is made before items are
@@ -211,13 +226,8 @@ def _on_page(
         )
     accounts = _accounts(Accounts(_accounts_file(work.store))) if options.team else None
 
-    def ready(address: str) -> None:
-        print(f"selectron: open {address}", flush=True)
-        if not options.no_browser and _has_display():
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
     @contextmanager
-    def page(service: Service) -> Iterator[Callable[[], None]]:
+    def page(service: Service) -> Iterator[Run]:
         server = Server(
             service,
             options.host,
@@ -229,8 +239,18 @@ def _on_page(
         )
         if options.token_file:
             _write_secret(Path(options.token_file), server.token)
+
+        def run(began: Callable[[Stop], None]) -> None:
+            def ready(address: str) -> None:
+                print(f"selectron: open {address}", flush=True)
+                if not options.no_browser and _has_display():
+                    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+                began(server.stop)
+
+            server.run(ready)
+
         try:
-            yield lambda: server.run(ready)
+            yield run
         finally:
             server.close()
 

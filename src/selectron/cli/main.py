@@ -34,6 +34,7 @@ EXTRAS = {
     "label": ("anyio", "argon2", "fastapi", "httpx", "PIL", "pydantic", "starlette", "uvicorn"),
     "plot": ("matplotlib",),
     "postgres": ("psycopg",),
+    "redis": ("redis",),
     "tables": ("pyarrow",),
 }
 

@@ -2,5 +2,5 @@
 
 The log of events is the truth (`store`). The `desk` folds events into its books, decides what
 follows from a call, and has a learner that trails the log. `service` puts the two together with one
-writer. `server` speaks HTTP, and `page` is what people see.
+writer. `server` speaks HTTP, and `page` is what people see. `intake` brings items of `sources`.
 """

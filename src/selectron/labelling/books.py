@@ -83,6 +83,7 @@ class Books:
         self.counts: Counter[int] = Counter()  # rows by state
         self.states = bytearray()
         self.passed: set[int] = set()
+        self.taken: dict[str, set[str]] = {}  # ids of messages that brought items, by source
         self.shared: dict[int, None] = {}  # rows with answers of several annotators
         self.asked = 0  # live answers that count against the budget
         self.audits: dict[int, Question] = {}  # by row, in the order they were drawn
@@ -158,6 +159,8 @@ class Books:
         self.counts[state] += len(body["items"])
         if state == PASSED:
             self.passed.update(range(first, len(self.items)))
+        if source := body.get("source"):
+            self.taken.setdefault(source["name"], set()).update(source["messages"])
         self.steps.append((seq, "rows", (first, len(self.items))))
 
     def _classes(self, body: dict[str, Any], seq: int, at: float) -> None:
@@ -333,6 +336,7 @@ class Books:
             list(self.notes.items()),
             self.states.hex(),
             self.steps,
+            {name: sorted(ids) for name, ids in self.taken.items()},
         ):
             whole.update(canonical(part).encode())
         return whole.hexdigest()

@@ -281,7 +281,7 @@ class Desk:
     def push(self, items: Sequence[Any], at: float) -> Decision:
         """Take items of a stream: predict each, and ask where the learner's odds say so."""
         new = self._new_items(items)
-        predicted = dict(zip([i["id"] for i in items], self._predict(list(items)), strict=True))
+        predicted = self._predict(list(items))
         asked = self._asked_of_stream(new, predicted, at)
         rows = [self.books.rows.get(item["id"], -1) for item in items]
         open_on = {row: self.books.open_on[row] for row in rows if row in self.books.open_on}
@@ -298,6 +298,34 @@ class Desk:
             for item in items
         ]
         return Decision(_items(new, at, stream=True) + asked, {"items": replies})
+
+    def take(self, source: str, messages: Sequence[tuple[str, Any]], at: float) -> Decision:
+        """Push the items of up to 1,000 messages of a source, each message once.
+
+        The event that adds the items has the ids of their messages: a message that is delivered
+        again is known by its id. What is no item is refused alone, by the id of its message.
+        """
+        taken = self.books.taken.get(source, set())
+        new: dict[str, dict[str, Any]] = {}
+        bringing: list[str] = []
+        refused: dict[str, str] = {}
+        for id, item in messages:
+            try:
+                if id not in taken and self._is_new(item, new):
+                    bringing.append(id)
+            except Refused as refusal:
+                refused[id] = str(refusal)
+        items = list(new.values())
+        self._check_rows(items)
+        asked = self._asked_of_stream(items, self._predict(items), at)
+        reply = {
+            "added": len(items),
+            "known": len(messages) - len(items) - len(refused),
+            "refused": refused,
+            "waiting": len(self.books.waiting) + len(asked),
+        }
+        origin = {"name": source, "messages": bringing}
+        return Decision(_items(items, at, stream=True, source=origin) + asked, reply)
 
     # what can be read
 
@@ -341,22 +369,27 @@ class Desk:
         if isinstance(items, str | dict) or not isinstance(items, Sequence):
             raise Refused(422, "The items are not a list.", 'Send {"items": [...]}.')
         new: dict[str, dict[str, Any]] = {}
-        first = self.books.items[0] if self.books.items else None
-        for item in map(checks.item, items):
-            first = first or item
-            checks.alike(item, first)
-            row = self.books.rows.get(item["id"])
-            known = new.get(item["id"]) if row is None else self.books.items[row]
-            if known is None:
-                new[item["id"]] = item
-            elif known != item:
-                raise Refused(
-                    409,
-                    f"There is another item {checks.shown(item['id'])} already.",
-                    "Give every item an id of its own.",
-                )
+        for item in items:
+            self._is_new(item, new)
         self._check_rows(list(new.values()))
         return list(new.values())
+
+    def _is_new(self, item: Any, new: dict[str, dict[str, Any]]) -> bool:
+        """Add an item to those that are new, unless it is known; refuse what cannot be one."""
+        checks.item(item)
+        first = next(chain(self.books.items[:1], new.values()), item)
+        checks.alike(item, first)
+        row = self.books.rows.get(item["id"])
+        known = new.get(item["id"]) if row is None else self.books.items[row]
+        if known is not None and known != item:
+            raise Refused(
+                409,
+                f"There is another item {checks.shown(item['id'])} already.",
+                "Give every item an id of its own.",
+            )
+        if known is None:
+            new[item["id"]] = item
+        return known is None
 
     def _check_rows(self, new: list[dict[str, Any]]) -> None:
         """Refuse records of which the learner can make no rows: in the log they would stop it."""
@@ -450,17 +483,17 @@ class Desk:
     def _label(self, label: Any) -> Label:
         return checks.label(label, self.books.classes, self.books.settings["multilabel"])
 
-    def _predict(self, items: list[dict[str, Any]]) -> list[Predicted]:
-        """Predict items of a stream, before they are in the books."""
+    def _predict(self, items: list[dict[str, Any]]) -> dict[str, Predicted]:
+        """Predict items of a stream by their ids, before they are in the books."""
         books = self.books
         if not items or not books.knows_two_classes:
-            return [Predicted(None, None, 1.0)] * len(items)
-        return [
-            Predicted(
+            return {item["id"]: Predicted(None, None, 1.0) for item in items}
+        return {
+            item["id"]: Predicted(
                 asking.guess(books, chances), float(chances.max()), asking.odds(books, chances)
             )
-            for chances in self.learn().forecast(items)
-        ]
+            for item, chances in zip(items, self.learn().forecast(items), strict=True)
+        }
 
     def _asked_of_stream(
         self, new: list[dict[str, Any]], predicted: dict[str, Predicted], at: float

@@ -4,7 +4,8 @@ import json
 from typing import Any, NamedTuple
 
 KINDS = (
-    "items",  # {"items": [item, ...]}, and "stream": true where they were pushed
+    "items",  # {"items": [item, ...]}, and "stream": true where they were pushed; with "source":
+    # {"name", "messages"} the ids of the messages of a source that brought them, one an item
     "classes",  # {"names": [...]}
     "settings",  # what changed
     "joined",  # {"annotator"}

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from selectron.labelling.server import strict_json
+from selectron.labelling import strict_json
 from selectron.labelling.server.accounts import Person, Sessions, Tokens
 from selectron.labelling.server.logs import Log, Metrics, place_of
 

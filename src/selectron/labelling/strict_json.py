@@ -28,7 +28,7 @@ def loads(body: bytes) -> Any:
         raise
     except (ValueError, RecursionError):
         raise NotJSON("The body is not JSON.") from None
-    _check(value, 0)
+    check(value)
     return value
 
 
@@ -46,7 +46,8 @@ def _refuse_constant(name: str) -> None:
 DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
-def _check(value: Any, depth: int) -> None:
+def check(value: Any, depth: int = 0) -> None:
+    """Refuse a value that nothing here accepts."""
     if depth > DEEPEST:
         raise BadValue(f"Values are nested more than {DEEPEST} deep.")
     if isinstance(value, str):
@@ -55,9 +56,9 @@ def _check(value: Any, depth: int) -> None:
         raise BadValue("A number is too large.")
     elif isinstance(value, list | dict):
         for member in value:  # the members of a list, or the keys of an object
-            _check(member, depth + 1)
+            check(member, depth + 1)
         for member in value.values() if isinstance(value, dict) else ():
-            _check(member, depth + 1)
+            check(member, depth + 1)
 
 
 def _check_string(text: str) -> None:
