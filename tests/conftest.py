@@ -21,10 +21,15 @@ LONG = (
 )
 
 
+def place(item):
+    """Return how early a test is to be run, 0 first."""
+    return next((k for k, name in enumerate(LONG) if item.nodeid.startswith(name)), len(LONG))
+
+
 @pytest.hookimpl(tryfirst=True)  # before marks are selected
 def pytest_collection_modifyitems(items):
     if not config.DISABLE_JIT:
         for item in items:
             if item.get_closest_marker("plain"):
                 item.add_marker("slow")
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    items.sort(key=place)

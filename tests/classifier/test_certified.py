@@ -148,7 +148,6 @@ def test_a_floor_that_was_asked_for_holds_from_the_first_question_on():
     assert trace.learner.rules_.query == FloorByCertainty(Auto(explore=0.3))
 
 
-@pytest.mark.plain
 def test_many_classes_are_certified_too():
     trace = progressive(learner("error<=0.3"), X, MANY)
     opened, at = starts(trace.learner)[0].opened, trace.learner.stopped_at_

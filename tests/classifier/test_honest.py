@@ -209,7 +209,6 @@ def test_what_cannot_be_estimated():
         Floor(Budget(total=5))
 
 
-@pytest.mark.plain
 def test_many_classes_have_an_error_but_no_recall():
     X, y = EARLY, Y[: len(EARLY)] + 1 + (EARLY[:, 0] > 1.0)
     clf = learner(explore=0.2)

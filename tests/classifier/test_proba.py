@@ -24,7 +24,14 @@ THREE = np.array(["c", "a", "b"])[np.argmax(X[:, :3], axis=1)]
 
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
-@pytest.mark.parametrize("form", [np.asarray, np.float32, csr_matrix], ids=["64", "32", "csr"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param(np.asarray, id="64"),
+        pytest.param(np.float32, id="32", marks=pytest.mark.plain),
+        pytest.param(csr_matrix, id="csr", marks=pytest.mark.plain),
+    ],
+)
 def test_a_row_of_probabilities_sums_to_one_and_agrees_with_the_prediction(y, form):
     rows = form(X)
     clf = SelectiveClassifier(random_state=0).fit(rows, y)

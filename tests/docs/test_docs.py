@@ -244,7 +244,12 @@ def modules():
 
 
 # Long runs. The other examples take longer to compile than to run.
-COMPILED = "selectron.classifier.estimator", "selectron.power", "selectron.tracking"
+COMPILED = (
+    "selectron.classifier.estimator",
+    "selectron.power",
+    "selectron.queries.capped",
+    "selectron.tracking",
+)
 
 ADAPTERS = {"selectron.river": "river", "selectron.activeml": "skactiveml"}
 

@@ -21,10 +21,8 @@ EXAMPLES = [example for page in SHOWN for example in examples(page)]
 PLAIN = (
     "budgets.md",
     "files.md",
-    "kernels.md",
     "clusters.md",
     "late-labels.md",
-    "many-classes.md",
     "river.md",
     "your-own-rule.md",
     "ask_one",

@@ -50,7 +50,7 @@ def same(one, other):
     ("name", "sparse"),
     [
         ("default", False),
-        ("ball", False),
+        pytest.param("ball", False, marks=pytest.mark.plain),
         pytest.param("default", True, marks=pytest.mark.plain),
         pytest.param("ball", True, marks=pytest.mark.plain),
     ],
