@@ -2,7 +2,7 @@
 
 The last mistakes of a learner stand in a ring. Every label compares the newest 8, 12, 18, … of them
 with all that are older. Where the newest are worse by more than `bound` standard deviations, the
-older labels are of another concept and count no more ([BG07]).
+older labels are of another concept and count no more.
 """
 
 from typing import NamedTuple

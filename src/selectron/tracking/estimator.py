@@ -74,7 +74,7 @@ class TrackingClassifier(StreamClassifier):
     >>> stream = drifting("flips", seed=1)
     >>> clf = TrackingClassifier().fit(stream.X, stream.y)
     >>> print(clf.n_seen_, clf.n_asked_, clf.names_[clf.following_])
-    20000 2182 ForgettingRidge()
+    20000 2044 ForgettingLogistic(memory=5.0)
     """
 
     def __init__(  # noqa: PLR0913 - every knob by its own name

@@ -49,6 +49,14 @@ CAREFUL = 0.1  # with floors on the odds as they are, η / odds stays below 5
 FEW_COLUMNS = 64  # trees and neighbours look at all columns of many rows
 MANY_COLUMNS = 1000  # beyond, rules that keep a matrix of d x d numbers are out of the question
 MEMORIES = 5.0, 20.0, 60.0, 250.0  # labels a column: of fast drift at a tenth, of slow with all
+LINEAR_LEARNERS = (
+    ForgettingRidge(memory=5.0),
+    ForgettingRidge(memory=50.0),
+    ForgettingRidge(memory=None),
+    Perceptron(),
+    HalfStep(),
+    ForgettingRidge(memory=None, reset_every=400),
+)
 SURE = 4.0  # standard deviations: chance alone exceeds them once in thousands of labels
 
 
@@ -105,14 +113,7 @@ def default_learners(d: int, n_classes: int) -> tuple[UpdateRule, ...]:
             RecentNeighbours(window=500, watch=SURE),
         )
     if n_classes == 2 and d <= MANY_COLUMNS:
-        return (
-            ForgettingRidge(memory=5.0),
-            ForgettingRidge(memory=50.0),
-            ForgettingRidge(memory=None),
-            Perceptron(),
-            HalfStep(),
-            ForgettingRidge(memory=None, reset_every=400),
-        )
+        return LINEAR_LEARNERS
     return Perceptron(), HalfStep(), PassiveAggressive()
 
 

@@ -42,7 +42,7 @@ MULTIPLIER, MODULUS = 48271, 2**31 - 1  # Park and Miller's generator: products 
 
 @dataclass(frozen=True)
 class RecentForest(UpdateRule):
-    """Let extremely randomised trees vote, grown on the last labels ([GEW06]).
+    """Let extremely randomised trees vote, grown on the last labels.
 
     A node draws random splits of its rows, three a column, and takes the one that leaves the
     purest halves. The margin is the mean over the trees of (n₊ - n₋) / (n₊ + n₋ + 1), n the labels
