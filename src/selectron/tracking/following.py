@@ -79,7 +79,7 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
     >>> stream = drifting("flips", seed=1)
     >>> run = follow(TrackingClassifier(query=Always()), stream.X, stream.y)
     >>> print(run.error, run.learner_errors.min(), run.names[run.following[-1]])
-    0.12115 0.15215 ForgettingRidge(memory=50.0)
+    0.09925 0.10765 ForgettingLogistic(memory=60.0)
     """
     if not isinstance(tracker, TrackingClassifier):
         raise TypeError(
