@@ -8,6 +8,7 @@ from selectron import SelectiveClassifier
 from selectron.queries import Always
 from selectron.scalings import Raw
 from selectron.tracking import TrackingClassifier
+from selectron.tracking.members import LINEAR_LEARNERS
 from selectron.updates import Perceptron, SecondOrder
 
 pytestmark = pytest.mark.plain
@@ -20,7 +21,12 @@ FLAGS = (X[:, :2] > 0).astype(int)
 
 def fitted(kind):
     if kind == "tracking":
-        return TrackingClassifier(query=Always(), scaling=Raw()).partial_fit(X, Y), X, Y, "yes"
+        return (
+            TrackingClassifier(LINEAR_LEARNERS, query=Always(), scaling=Raw()).partial_fit(X, Y),
+            X,
+            Y,
+            "yes",
+        )
     if kind == "several":
         clf = SelectiveClassifier(Perceptron(), Always()).partial_fit(X, FLAGS)
         return clf, X, FLAGS, FLAGS[0]

@@ -16,7 +16,7 @@ from selectron.queries import Always
 from selectron.scalings import Raw, TextDirections, Winsorised
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, follow
-from selectron.tracking.members import default_learners
+from selectron.tracking.members import LINEAR_LEARNERS, default_learners
 from selectron.updates import Perceptron
 from tests.tracking.twin import (
     AlwaysTwin,
@@ -53,7 +53,9 @@ def test_the_tracker_is_its_definition(name, seed):
     votes, asked, margins, weights = track(
         default_twins(9), LearnAlphaTwin(6, alphas, eta), twin(), X, y, coins(seed, 0, len(y))
     )
-    run = follow(TrackingClassifier(query=query, scaling=Raw(), random_state=seed), X, y)
+    run = follow(
+        TrackingClassifier(LINEAR_LEARNERS, query=query, scaling=Raw(), random_state=seed), X, y
+    )
     assert 0 < asked.sum() <= len(y)
     np.testing.assert_array_equal(run.asked, asked)
     np.testing.assert_array_equal(run.learner_mistakes, (margins > 0) != (y > 0)[:, None])
@@ -78,7 +80,8 @@ def test_every_learner_is_its_twin_to_the_bit():
 
 
 def fitted(X, y, **params):
-    return TrackingClassifier(query=Always(), scaling=Raw(), **params).fit(X, y)
+    chosen = {"learners": LINEAR_LEARNERS, "query": Always(), "scaling": Raw()} | params
+    return TrackingClassifier(**chosen).fit(X, y)
 
 
 @pytest.mark.plain
@@ -112,7 +115,7 @@ def test_learners_of_any_make_run_the_same_rounds(query):
     X, y, *_ = stream(n=400)
     rules = list(default_learners())
     mixed = [*rules[:3], SelectiveClassifier(Perceptron(), Always()), *rules[4:]]
-    compiled = follow(TrackingClassifier(query=query, scaling=Raw()), X, y)
+    compiled = follow(TrackingClassifier(LINEAR_LEARNERS, query=query, scaling=Raw()), X, y)
     plain = follow(TrackingClassifier(mixed, query=query), X, y)
     assert compiled.asked.any()
     for name in ("margins", "probabilities", "asked", "weights", "learner_mistakes"):
@@ -145,7 +148,7 @@ print(digest_of_a_run())
 
 def digest_of_a_run():
     X, y, *_ = stream(n=120, d=3)
-    run = follow(TrackingClassifier(query=ByMistakes(), scaling=Raw()), X, y)
+    run = follow(TrackingClassifier(LINEAR_LEARNERS, query=ByMistakes(), scaling=Raw()), X, y)
     told = run.margins.tobytes() + run.weights.tobytes() + run.asked.tobytes()
     return hashlib.sha256(told).hexdigest()
 

@@ -14,6 +14,7 @@ from selectron.scalings import Raw
 from selectron.streams import drifting
 from selectron.streams.drifting import KINDS
 from selectron.tracking import ByMargin, ByMistakes, TrackingClassifier, follow
+from selectron.tracking.members import LINEAR_LEARNERS
 
 SEEDS = range(11, 19)
 
@@ -22,7 +23,10 @@ def runs(kind, query, **params):
     """Run what the table of docs/lab/tracking.md runs: a seed is a stream and its coins."""
     return [
         follow(
-            TrackingClassifier(query=query, scaling=Raw(), random_state=seed, **params), *stream[:2]
+            TrackingClassifier(
+                LINEAR_LEARNERS, query=query, scaling=Raw(), random_state=seed, **params
+            ),
+            *stream[:2],
         )
         for seed, stream in ((seed, drifting(kind, seed)) for seed in SEEDS)
     ]

@@ -7,13 +7,19 @@ from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.by_mistakes import ByMistakes
 from selectron.tracking.estimator import TrackingClassifier
 from selectron.tracking.following import Following, follow
+from selectron.tracking.forgetting_logistic import ForgettingLogistic
 from selectron.tracking.forgetting_ridge import ForgettingRidge
+from selectron.tracking.recent_forest import RecentForest
+from selectron.tracking.recent_neighbours import RecentNeighbours
 
 __all__ = [
     "ByMargin",
     "ByMistakes",
     "Following",
+    "ForgettingLogistic",
     "ForgettingRidge",
+    "RecentForest",
+    "RecentNeighbours",
     "TrackingClassifier",
     "follow",
     "load",

@@ -8,6 +8,7 @@ from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
+    State,
     advance,
     ask_probability,
     in_file,
@@ -34,6 +35,10 @@ class ByMargin(QueryRule):
         How fast q is steered, > 0.
     floor : float
         Least odds, in (0, 1].
+    start : float
+        q before the first round, > 0.
+    sharp : bool
+        Whether the odds are max(floor, q² / (q² + s²)), which keep more closely to small margins.
 
     Examples
     --------
@@ -49,18 +54,33 @@ class ByMargin(QueryRule):
     rate: float = 0.1
     step: float = 0.02
     floor: float = 0.025
-    RANGES: ClassVar = {"rate": FRACTION, "step": POSITIVE, "floor": FRACTION}
+    start: float = 1.0
+    sharp: bool = False
+    RANGES: ClassVar = {
+        "rate": FRACTION,
+        "step": POSITIVE,
+        "floor": FRACTION,
+        "start": Range(LEAST_WIDTH, MOST_WIDTH),
+    }
 
-    def begin(self, d: int) -> "ByMarginState":
+    def begin(self, d: int) -> "ByMarginState | SharpState":
         up = exponential(self.step * self.rate)
         down = exponential(self.step * (self.rate - 1.0))
-        return ByMarginState(1.0, float(up), float(down), float(self.floor))
+        kind = SharpState if self.sharp else ByMarginState
+        return kind(float(self.start), float(up), float(down), float(self.floor))
 
 
 class ByMarginState(NamedTuple):
     width: float  # q
     up: float  # its factor after a round without a question
     down: float  # and after one with
+    floor: float
+
+
+class SharpState(NamedTuple):
+    width: float
+    up: float
+    down: float
     floor: float
 
 
@@ -74,12 +94,19 @@ def by_margin_probability(query: ByMarginState, x: Row, forecast: Forecast) -> f
     return odds_within(query.width, forecast.margin, query.floor)
 
 
-@advance.of(ByMarginState)
-def by_margin_advance(query: ByMarginState, forecast: Forecast, asked: bool) -> ByMarginState:
+@ask_probability.of(SharpState)
+def sharp_probability(query: SharpState, x: Row, forecast: Forecast) -> float:
+    width, margin = query.width, forecast.margin
+    return odds_within(width * width, margin * margin, query.floor)
+
+
+@advance.of(ByMarginState, SharpState)
+def by_margin_advance(query: State, forecast: Forecast, asked: bool) -> State:
     width = query.width * (query.down if asked else query.up)
     return query._replace(width=min(max(width, LEAST_WIDTH), MOST_WIDTH))
 
 
-observe.of(ByMarginState)(unmoved_by_label)
+observe.of(ByMarginState, SharpState)(unmoved_by_label)
 
-in_file(ByMarginState, "up", "down", "floor", width=Range(LEAST_WIDTH, MOST_WIDTH))
+for state in (ByMarginState, SharpState):
+    in_file(state, "up", "down", "floor", width=Range(LEAST_WIDTH, MOST_WIDTH))

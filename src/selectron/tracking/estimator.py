@@ -1,6 +1,6 @@
 """`TrackingClassifier`: several learners as experts, followed through drift."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from selectron.arrays import Vector
 from selectron.classifier.estimator import StreamClassifier
@@ -9,12 +9,12 @@ from selectron.classifier.ledger import with_ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
 from selectron.numeric.rows import Rows, shape
-from selectron.scalings import Raw, Winsorised
+from selectron.scalings import Intercept, Raw, Winsorised
 from selectron.spec import QueryRule, Rules, Scaling, rule_from_text
 from selectron.tracking.adapters import FrozenLearner, adapt
 from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.machine import MembersMachine
-from selectron.tracking.members import Committee, default_mixture, fresh_copy
+from selectron.tracking.members import MANY_COLUMNS, Committee, default_mixture, fresh_copy
 
 SCALE_MEMORY = 1000  # rows that means and spreads look back on
 
@@ -32,23 +32,26 @@ class TrackingClassifier(StreamClassifier):
     learners : list, optional
         Update rules of `selectron` (then one compiled loop runs them all), classifiers with
         `partial_fit` and `decision_function` or `predict`, River's with `learn_one`, or fitted
-        ones that only predict, which are never taught. By default ridge regressions of three
-        memories and one that begins anew every 400 labels, a Perceptron and a half-step. Those
-        given are copied, never changed.
+        ones that only predict, which are never taught and vote on two classes. By default, up to
+        64 columns: logistic regressions of four memories and one that watches for changes, forests
+        of the last 2,000 and the last 100 labels, and nearest neighbours; up to 1,000: ridge
+        regressions, a Perceptron and a half-step; beyond, or with many classes: three first-order
+        rules. Those given are copied, never changed.
     experts : mixture, optional
         One of `selectron.experts`, for as many experts as there are learners; copied too. By
         default Learn-α, with the optimal switching rates for 2,000 labels up to 1/2.
     query : query rule, optional
-        Whether to ask: `ByMargin()`, a tenth of the labels, unless another is given: `ByMistakes`,
-        or one of `selectron.queries`, `Always` for all labels and `Uniform` for some at random.
+        Whether to ask: `ByMargin(start=0.3, sharp=True)`, a tenth of the labels, unless another is
+        given: `ByMistakes`, or one of `selectron.queries`, `Always` for all labels and `Uniform`
+        for some at random.
     eta : float, optional
         Learning rate of the default mixture, a unit of loss; refused beside `experts`, which have
         their own. By default the rate of the query rule, where it has one (1 for `Always`), so
         that a label weighs 1 on the average; else 0.1.
     scaling : scaling, or its name, optional
         How rows are presented to rules of `selectron`. By default `Winsorised(memory=1000)`, which
-        moves with the stream, for the default learners; learners that are given see rows as they
-        are.
+        moves with the stream, for the default learners, and `Intercept()` beyond 1,000 columns;
+        learners that are given see rows as they are.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the coins. The same seed gives the same run, bit for bit.
     explore, window, stop_when : optional
@@ -71,10 +74,8 @@ class TrackingClassifier(StreamClassifier):
     >>> stream = drifting("flips", seed=1)
     >>> clf = TrackingClassifier().fit(stream.X, stream.y)
     >>> print(clf.n_seen_, clf.n_asked_, clf.names_[clf.following_])
-    20000 2182 ForgettingRidge()
+    20000 2044 ForgettingLogistic(memory=5.0)
     """
-
-    MANY_CLASSES: ClassVar = False
 
     def __init__(  # noqa: PLR0913 - every knob by its own name
         self,
@@ -100,7 +101,15 @@ class TrackingClassifier(StreamClassifier):
         self.stop_when = stop_when
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
-        committee, labels = Committee.of(self.learners), labels.only_two()
+        n_classes, d = max(2, len(labels.classes)), shape(rows)[1]
+        committee = Committee.of(self.learners, d, n_classes)
+        if n_classes == 2:
+            labels = labels.only_two()
+        elif not committee.all_rules:
+            raise ValueError(
+                f"there are {n_classes} classes, and learners of other makes vote on two: let all "
+                "be update rules of selectron"
+            )
         if self.query is not None and not isinstance(self.query, QueryRule):
             raise TypeError(
                 "query must be a rule such as selectron.tracking.ByMargin or those of "
@@ -111,26 +120,29 @@ class TrackingClassifier(StreamClassifier):
                 f"eta is {self.eta!r} and experts is given: eta is the rate of the default "
                 "mixture; give the rate to the mixture, or leave one of them out"
             )
-        count, query = len(committee.learners), self.query or ByMargin()
+        count, query = len(committee.learners), self.query or ByMargin(start=0.3, sharp=True)
         mixture = (
             default_mixture(count, query, self.eta)
             if self.experts is None
             else fresh_copy(self.experts, count)
         )
         said = self.explore, self.window, self.stop_when
-        rules, ledger = with_ledger(Rules(self._scaling(committee), committee, query), *said)
+        rules = Rules(self._scaling(committee, d), committee, query)
+        rules, ledger = with_ledger(rules, *said, many=n_classes > 2)
         members = None if committee.all_rules else [adapt(each) for each in committee.learners]
-        setting = shape(rows)[1], rows.values.dtype, self._seed()
+        setting = d, rows.values.dtype, self._seed(), n_classes
         run = Run(MembersMachine(rules, mixture, *setting, members), labels, None, ledger)
         for member in members or []:
             if isinstance(member, FrozenLearner):
                 member.run = run
         return run
 
-    def _scaling(self, committee: Committee) -> Scaling:
+    def _scaling(self, committee: Committee, d: int) -> Scaling:
         """Return how rows are presented, or refuse what does not go with the learners."""
+        if self.scaling is None and self.learners is not None:
+            return Raw()
         if self.scaling is None:
-            return Winsorised(memory=SCALE_MEMORY) if self.learners is None else Raw()
+            return Winsorised(memory=SCALE_MEMORY) if d <= MANY_COLUMNS else Intercept()
         named = isinstance(self.scaling, str)
         scaling = rule_from_text(self.scaling, Scaling) if named else self.scaling
         if not isinstance(scaling, Scaling):

@@ -79,7 +79,7 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
     >>> stream = drifting("flips", seed=1)
     >>> run = follow(TrackingClassifier(query=Always()), stream.X, stream.y)
     >>> print(run.error, run.learner_errors.min(), run.names[run.following[-1]])
-    0.12115 0.15215 ForgettingRidge(memory=50.0)
+    0.09925 0.10765 ForgettingLogistic(memory=60.0)
     """
     if not isinstance(tracker, TrackingClassifier):
         raise TypeError(
@@ -87,17 +87,22 @@ def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
             "selectron.evaluate.progressive"
         )
     copy = type(tracker)(**tracker.get_params(deep=False))
-    n_learners = len(Committee.of(tracker.learners).learners)
-    _, signs, log = watched_fit(copy, X, y, details=2 * n_learners)
-    margins, truth = log.forecasts[:, 0].copy(), signs > 0
+    d, n_classes = np.shape(X)[1], len(np.unique(y))
+    n_learners = len(Committee.of(tracker.learners, d, n_classes).learners)
+    _, codes, log = watched_fit(copy, X, y, details=2 * n_learners)
     weights, opinions = log.details[:, :n_learners], log.details[:, n_learners:]
+    margins, truth = log.forecasts[:, 0].copy(), codes[:, np.newaxis]
+    if n_classes > 2:
+        mistakes, mistaken = log.forecasts[:, 4] != codes, opinions != truth
+    else:
+        mistakes, mistaken = (margins > 0.0) != (codes > 0), (opinions > 0.0) != (truth > 0)
     return Following(
         margins=margins,
         probabilities=log.probabilities,
         asked=log.asked,
-        mistakes=(margins > 0.0) != truth,
+        mistakes=mistakes,
         weights=weights,
-        learner_mistakes=(opinions > 0.0) != truth[:, np.newaxis],
+        learner_mistakes=mistaken,
         names=copy.names_,
         tracker=copy,
     )

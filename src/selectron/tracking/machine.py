@@ -23,6 +23,7 @@ from selectron.loop import (
     lesson_of,
     run_margins,
     run_pass,
+    run_scores,
 )
 from selectron.numeric.rows import Rows, as_dense, n_bytes, part, sealed, shape
 from selectron.spec import Rules, UpdateRule
@@ -42,10 +43,9 @@ SHORT = 1024  # rows a call where it will stop at the next label
 
 
 class MembersMachine:
-    """Learners of one committee, weighed by a mixture; two classes."""
+    """Learners of one committee, weighed by a mixture."""
 
     reads_ahead = False
-    n_classes = 2
 
     def __init__(
         self,
@@ -54,21 +54,29 @@ class MembersMachine:
         d: int,
         dtype: DType,
         seed: int,
+        n_classes: int = 2,
         members: list[Member] | None = None,
     ) -> None:
-        """Begin with rules of ours, or with `members` of other makes."""
+        """Begin with rules of ours, or with `members` of other makes, which know two classes."""
         self.rules, self.d, self.dtype, self.seed, self.mixture = rules, d, dtype, seed, mixture
+        self.n_classes = n_classes
         width = d + rules.scaling.EXTRA
         if members is None:
             assert isinstance(rules.update, Committee)
             ours = [rule for rule in rules.update.learners if isinstance(rule, UpdateRule)]
-            inside: Link | Outside = chain([rule.begin(width, dtype) for rule in ours])
+            inside: Link | Outside = chain([self._begun(rule, width) for rule in ours])
         else:
             inside = Outside(np.array(members, object), np.empty((1, d), dtype))
-        update = begin_members(inside, mixture)
-        learner = Learner(rules.scaling.begin(d, dtype), update, rules.query.begin(width))
-        self.states = States(learner)
+        update = begin_members(inside, mixture, n_classes)
+        query = rules.query
+        asking = query.begin(width) if n_classes == 2 else query.many(width, n_classes)
+        self.states = States(Learner(rules.scaling.begin(d, dtype), update, asking))
         self.compiled = members is None
+
+    def _begun(self, rule: UpdateRule, width: int) -> Any:
+        if self.n_classes == 2:
+            return rule.begin(width, self.dtype)
+        return rule.many(width, self.dtype, self.n_classes)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -83,7 +91,7 @@ class MembersMachine:
         """Go on with this mixture: the arrays of Learn-α are part of the state."""
         self.mixture = mixture
         tree, numbers = self.states.tree, self.states.numbers
-        update = begin_members(tree.update.members, mixture)
+        update = begin_members(tree.update.members, mixture, self.n_classes)
         self.states.adopt(tree._replace(update=update))
         self.states.numbers[:] = numbers
 
@@ -127,7 +135,8 @@ class MembersMachine:
         pass  # nothing is under way between calls
 
     def for_classes(self, rules: Rules, n_classes: int) -> "MembersMachine":
-        raise ValueError(f"a tracker knows two classes and there are {n_classes}")
+        mixture = type(self.mixture).from_state(self.mixture.state())
+        return MembersMachine(rules, mixture, self.d, self.dtype, self.seed, n_classes)
 
     def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
         stop = min(shape(rows)[0], start + (CHUNK if self.inside else SHORT))
@@ -180,7 +189,7 @@ class MembersMachine:
         return np.array([vote(weights, row) for row in margins])
 
     def scores(self, rows: Rows) -> Matrix:
-        raise ValueError("a tracker knows two classes: it has margins, and no scores")
+        return written(self.states, run_scores, rows, np.empty((shape(rows)[0], self.n_classes)))
 
 
 def _copied(array: Array) -> Array:
@@ -201,9 +210,9 @@ def _from_file(setting: Setting, described: dict[str, Any], reader: Reader) -> M
     fits = scaling.WRITTEN_OUT and not scaling.HOLDS_BACK
     if not (isinstance(update, Committee) and update.all_rules and fits):
         raise DamagedFile(f"{update!r:.60} is no committee of rules on rows that are written out")
-    if setting.n_classes != 2 or not mixture.n == len(update.learners) <= MOST_MEMBERS:
+    if not mixture.n == len(update.learners) <= MOST_MEMBERS:
         raise DamagedFile(f"{mixture.n} weights for {len(update.learners)} learners")
-    return MembersMachine(setting.rules, mixture, *setting[1:4])
+    return MembersMachine(setting.rules, mixture, *setting[1:])
 
 
 MACHINES["members"] = _from_file

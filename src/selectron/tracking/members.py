@@ -23,6 +23,7 @@ from selectron.loop import made_exact
 from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
+    ManyForecast,
     State,
     already_exact,
     glance,
@@ -30,16 +31,33 @@ from selectron.protocol import (
     learn,
     predict,
     set_odds,
+    side,
     write_details,
 )
 from selectron.queries import Always
 from selectron.spec import FRACTION, QueryRule, UpdateRule
+from selectron.tracking.forgetting_logistic import ForgettingLogistic
 from selectron.tracking.forgetting_ridge import ForgettingRidge
-from selectron.updates import HalfStep, Perceptron
+from selectron.tracking.recent_forest import RecentForest
+from selectron.tracking.recent_neighbours import RecentNeighbours
+from selectron.updates import HalfStep, PassiveAggressive, Perceptron
+from selectron.updates.first_order import lead
 
 HORIZON = 2000
 MOST_RESTLESS = 0.5  # a best learner that changes more often than every second label is noise
 CAREFUL = 0.1  # with floors on the odds as they are, η / odds stays below 5
+FEW_COLUMNS = 64  # trees and neighbours look at all columns of many rows
+MANY_COLUMNS = 1000  # beyond, rules that keep a matrix of d x d numbers are out of the question
+MEMORIES = 5.0, 20.0, 60.0, 250.0  # labels a column: of fast drift at a tenth, of slow with all
+LINEAR_LEARNERS = (
+    ForgettingRidge(memory=5.0),
+    ForgettingRidge(memory=50.0),
+    ForgettingRidge(memory=None),
+    Perceptron(),
+    HalfStep(),
+    ForgettingRidge(memory=None, reset_every=400),
+)
+SURE = 4.0  # standard deviations: chance alone exceeds them once in thousands of labels
 
 
 @dataclass(frozen=True)
@@ -50,10 +68,10 @@ class Committee(UpdateRule):
     NAMED: ClassVar = False
 
     @classmethod
-    def of(cls, learners: Iterable[object] | None) -> "Committee":
-        """Return what the user passed as learners; the defaults for None."""
+    def of(cls, learners: Iterable[object] | None, d: int, n_classes: int = 2) -> "Committee":
+        """Return what the user passed as learners; for None, the defaults for d columns."""
         if learners is None:
-            return cls(default_learners())
+            return cls(default_learners(d, n_classes))
         if isinstance(learners, UpdateRule) or not isinstance(learners, Iterable):
             raise TypeError(f"learners must be a list of learners, got {learners!r}")
         listed = tuple(learners)
@@ -84,16 +102,19 @@ def _name(learner: object) -> str:
     return f"{learner.label}({', '.join(turned)})"
 
 
-def default_learners() -> tuple[UpdateRule, ...]:
-    """Return six that are good at different kinds of drift, and at none."""
-    return (
-        ForgettingRidge(memory=5.0),
-        ForgettingRidge(memory=50.0),
-        ForgettingRidge(memory=None),
-        Perceptron(),
-        HalfStep(),
-        ForgettingRidge(memory=None, reset_every=400),
-    )
+def default_learners(d: int, n_classes: int) -> tuple[UpdateRule, ...]:
+    """Return learners that are good at different kinds of drift, and at none."""
+    if d <= FEW_COLUMNS:
+        return (
+            ForgettingLogistic(memory=0.0, watch=SURE),
+            *map(ForgettingLogistic, MEMORIES),
+            RecentForest(window=2000, watch=SURE, trees=10),
+            RecentForest(window=100, trees=10),
+            RecentNeighbours(window=500, watch=SURE),
+        )
+    if n_classes == 2 and d <= MANY_COLUMNS:
+        return LINEAR_LEARNERS
+    return Perceptron(), HalfStep(), PassiveAggressive()
 
 
 def default_mixture(learners: int, query: QueryRule, eta: float | None) -> Mixture:
@@ -161,13 +182,31 @@ class MembersState(NamedTuple):
     n_updates: int
 
 
-def begin_members(members: "Link | Outside", mixture: Mixture) -> MembersState:
+class ManyMembersState(NamedTuple):
+    scores: Vector  # (classes,)
+    opinions: Matrix  # (K, classes): the scores of every learner for the row at hand
+    members: "Link"
+    mixture: WeighedInside | WeighedOutside
+    weights: Vector  # (K,)
+    guesses: Vector  # the class that each learner predicts for the row at hand
+    losses: Matrix  # (1, K), of the label at hand
+    odds: float  # with which that label was asked
+    n_updates: int
+
+
+def begin_members(
+    members: "Link | Outside", mixture: Mixture, n_classes: int
+) -> MembersState | ManyMembersState:
     """Return the state of these members; the arrays of Learn-α are those of the mixture itself."""
     weighed: WeighedInside | WeighedOutside = WeighedOutside(True)
     if isinstance(mixture, LearnAlpha):
         weighed = WeighedInside(mixture._rows, mixture._room, mixture._rate, np.empty(1))
     room = np.empty(mixture.n), np.empty((1, mixture.n))
-    return MembersState(members, weighed, mixture.weights, *room, 1.0, 0)
+    if n_classes == 2:
+        return MembersState(members, weighed, mixture.weights, *room, 1.0, 0)
+    assert isinstance(members, Link)
+    scores, opinions = np.zeros(n_classes), np.zeros((mixture.n, n_classes))
+    return ManyMembersState(scores, opinions, members, weighed, mixture.weights, *room, 1.0, 0)
 
 
 def chain(states: Sequence[State]) -> Link:
@@ -179,6 +218,11 @@ def chain(states: Sequence[State]) -> Link:
 @Verb.with_body
 def hear_each(members: State, x: Row, k: int, margins: Vector) -> None:
     """Write the margin of every learner for the row, from place k on; NaN if it cannot be read."""
+
+
+@Verb.with_body
+def score_each(members: State, x: Row, k: int, opinions: Matrix, guesses: Vector) -> None:
+    """Write what every learner scores each class and which it predicts, from place k on."""
 
 
 @Verb.with_body
@@ -203,17 +247,36 @@ def vote(weights: Vector, margins: Vector) -> float:
     return total
 
 
+@helper
+def vote_of_many(weights: Vector, opinions: Matrix, scores: Vector) -> None:
+    """Write Σ v_k clip(s_k, -1, 1) of every class, in this order; nan if a score is not finite."""
+    scores[:] = 0.0
+    for k in range(len(weights)):
+        for c in range(len(scores)):
+            opinion = opinions[k, c]
+            inside = min(max(opinion, -1.0), 1.0) if isfinite(opinion) else nan
+            scores[c] += weights[k] * inside
+
+
 @glance.of(MembersState)
 def members_glance(update: MembersState, x: Row) -> Forecast:
     hear_each(update.members, x, 0, update.margins)
     return Forecast(vote(update.weights, update.margins), 1.0, 1.0, 0.0, True)
 
 
-predict.of(MembersState)(already_exact)
+@glance.of(ManyMembersState)
+def many_members_glance(update: ManyMembersState, x: Row) -> ManyForecast:
+    score_each(update.members, x, 0, update.opinions, update.guesses)
+    vote_of_many(update.weights, update.opinions, update.scores)
+    found = lead(update.scores)
+    return ManyForecast(found.margin, 1.0, 1.0, 0.0, True, found.best, found.second)
 
 
-@set_odds.of(MembersState)
-def members_set_odds(update: MembersState, odds: float) -> MembersState:
+predict.of(MembersState, ManyMembersState)(already_exact)
+
+
+@set_odds.of(MembersState, ManyMembersState)
+def members_set_odds(update: State, odds: float) -> State:
     return update._replace(odds=odds)
 
 
@@ -229,6 +292,18 @@ def members_learn(update: MembersState, x: Row, y: float, forecast: Forecast) ->
     return update._replace(members=members, n_updates=update.n_updates + 1)
 
 
+@learn.of(ManyMembersState)
+def many_members_learn(
+    update: ManyMembersState, x: Row, y: float, forecast: ManyForecast
+) -> ManyMembersState:
+    losses = update.losses[0]
+    for k in range(len(losses)):
+        losses[k] = 1.0 / update.odds if update.guesses[k] != y else 0.0
+    members = teach_each(update.members, x, y)
+    reweigh(update.mixture, update.losses, update.weights)
+    return update._replace(members=members, n_updates=update.n_updates + 1)
+
+
 @write_details.of(MembersState)
 def members_details(update: MembersState, details: Vector) -> None:
     """Write weights and margins of all learners."""
@@ -238,10 +313,27 @@ def members_details(update: MembersState, details: Vector) -> None:
         details[n + k] = update.margins[k]
 
 
+@write_details.of(ManyMembersState)
+def many_members_details(update: ManyMembersState, details: Vector) -> None:
+    """Write weights and guesses of all learners."""
+    n = len(update.weights)
+    for k in range(min(n, len(details) // 2)):
+        details[k] = update.weights[k]
+        details[n + k] = update.guesses[k]
+
+
 @hear_each.of(Link)
 def hear_first(members: Link, x: Row, k: int, margins: Vector) -> None:
     margins[k] = made_exact(members.first, x, glance(members.first, x)).margin
     hear_each(members.rest, x, k + 1, margins)
+
+
+@score_each.of(Link)
+def score_first(members: Link, x: Row, k: int, opinions: Matrix, guesses: Vector) -> None:
+    guesses[k] = side(made_exact(members.first, x, glance(members.first, x)))
+    for c in range(opinions.shape[1]):
+        opinions[k, c] = members.first.scores[c]
+    score_each(members.rest, x, k + 1, opinions, guesses)
 
 
 @hear_each.of(Outside)
@@ -279,3 +371,4 @@ def reweigh_inside(mixture: WeighedInside, losses: Matrix, weights: Vector) -> N
 in_file(Rate, "tuned", "fixed", "scale", "cap")
 in_file(WeighedOutside, "weighed")
 in_file(MembersState, odds=FRACTION)
+in_file(ManyMembersState, odds=FRACTION)

@@ -30,6 +30,7 @@ from selectron.tracking import (
     TrackingClassifier,
     follow,
 )
+from selectron.tracking.members import LINEAR_LEARNERS
 from selectron.updates import HalfStep, Perceptron
 
 FIRST_SEED = 11  # those before have seen constants being chosen
@@ -114,7 +115,7 @@ def measure(job: Drift | Reuters) -> dict[str, Following]:
         y, seed, learners, rules = tasks(topics)[job.task], SEED, REUTERS_LEARNERS, REUTERS_RULES
     else:
         X, y, *_ = drifting(job.kind, job.seed)
-        seed, learners, rules = job.seed, None, RULES
+        seed, learners, rules = job.seed, [*LINEAR_LEARNERS], RULES
 
     def run(query: QueryRule) -> Following:
         return follow(
@@ -249,7 +250,8 @@ def draw(result: Row) -> Picture:
     smooth = np.ones(100) / 100.0
     for axes, kind in zip(panels, SHOWN, strict=True):
         stream = drifting(kind, result["seeds"][0])
-        seen = follow(TrackingClassifier(query=Always(), scaling=Raw()), stream.X, stream.y)
+        tracker = TrackingClassifier(LINEAR_LEARNERS, query=Always(), scaling=Raw())
+        seen = follow(tracker, stream.X, stream.y)
         weights = [np.convolve(column, smooth, "same") for column in seen.weights.T]
         axes.stackplot(np.arange(len(seen)), weights, labels=seen.names, alpha=0.8)
         error = np.convolve(seen.mistakes, smooth, "same")
