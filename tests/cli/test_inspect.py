@@ -32,7 +32,7 @@ def test_a_tracker(command, tracker):
     assert facts["file"] == "t.selectron"
     assert facts["learners"] == "['ForgettingRidge(memory=9.0)', 'Perceptron()']"
     assert facts["experts"] == "LearnAlpha"
-    assert facts["query"] == "ByMargin(rate=0.1, step=0.02, floor=0.025)"
+    assert facts["query"] == "ByMargin(rate=0.1, step=0.02, floor=0.025, start=0.3, sharp=True)"
     assert (facts["features"], facts["seed"], facts["classes"]) == ("5", "4", "[4, 7]")
     assert facts["rounds seen"] == "120"
     assert facts["labels asked"] == str(tracker.n_asked_)

@@ -129,7 +129,7 @@ def test_wide_sparse_rows_take_first_order_rules():
 
 def test_a_third_class_of_other_makes_is_refused():
     X, y = squares(50)
-    with pytest.raises(ValueError, match="learners of other makes vote on two"):
+    with pytest.raises(ValueError, match="some learners vote on two"):
         TrackingClassifier([GaussianNB()]).fit(X, y)
 
 

@@ -221,7 +221,7 @@ def test_a_first_row_that_is_refused_begins_nothing():
         ({"learners": [Perceptron]}, TypeError, "pass an instance"),
         ({"learners": ["a"]}, TypeError, "needs partial_fit and predict"),
         ({"experts": 3}, TypeError, "must be a mixture"),
-        ({"experts": LearnAlpha(4, horizon=10)}, ValueError, "make it for 6"),
+        ({"experts": LearnAlpha(4, horizon=10)}, ValueError, "make it for 8"),
         ({"query": "margin"}, TypeError, "query must be a rule"),
         (
             {"experts": LearnAlpha(6, horizon=10), "eta": 0.1},

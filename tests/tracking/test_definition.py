@@ -16,7 +16,7 @@ from selectron.queries import Always
 from selectron.scalings import Raw, TextDirections, Winsorised
 from selectron.streams import drifting
 from selectron.tracking import ByMargin, ByMistakes, ForgettingRidge, TrackingClassifier, follow
-from selectron.tracking.members import LINEAR_LEARNERS, default_learners
+from selectron.tracking.members import LINEAR_LEARNERS
 from selectron.updates import Perceptron
 from tests.tracking.twin import (
     AlwaysTwin,
@@ -113,7 +113,7 @@ def test_rows_may_be_sparse():
 def test_learners_of_any_make_run_the_same_rounds(query):
     """Behind adapters the same rules give the same bits."""
     X, y, *_ = stream(n=400)
-    rules = list(default_learners())
+    rules = list(LINEAR_LEARNERS)
     mixed = [*rules[:3], SelectiveClassifier(Perceptron(), Always()), *rules[4:]]
     compiled = follow(TrackingClassifier(LINEAR_LEARNERS, query=query, scaling=Raw()), X, y)
     plain = follow(TrackingClassifier(mixed, query=query), X, y)
@@ -131,7 +131,7 @@ def test_other_mixtures(kind):
         "adahedge": LearnAlpha(6, alphas=[0.01, 0.1], eta="adahedge"),
     }[kind]
     before = experts.weights
-    run = follow(TrackingClassifier(experts=experts, scaling=Raw()), X, y)
+    run = follow(TrackingClassifier(LINEAR_LEARNERS, experts, scaling=Raw()), X, y)
     np.testing.assert_array_equal(experts.weights, before)
     for t in np.flatnonzero(run.asked):
         experts.update(run.learner_mistakes[t] / run.probabilities[t])

@@ -15,7 +15,7 @@ from html import escape
 from inspect import signature
 from pathlib import Path
 from threading import RLock
-from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import Any, Literal, Self, TypeVar, overload
 from warnings import warn
 
 import numpy as np
@@ -74,7 +74,6 @@ Classifier = TypeVar("Classifier", bound="StreamClassifier")
 class StreamClassifier:
     """A classifier that learns from a stream, predicts at once, and asks for some labels."""
 
-    MANY_CLASSES: ClassVar[bool] = True
     explore: float | None = None  # the least odds of a question
     window: int | None = None  # rounds that the estimate of late looks back on
     stop_when: str | None = None
@@ -642,6 +641,9 @@ class StreamClassifier:
             getattr(routing, method).add_request(param=name, alias=wish)
         return routing
 
+    def _takes_many_classes(self) -> bool:
+        return True
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import (  # noqa: PLC0415
             ClassifierTags,
@@ -653,7 +655,7 @@ class StreamClassifier:
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(multi_class=self.MANY_CLASSES),
+            classifier_tags=ClassifierTags(multi_class=self._takes_many_classes()),
             input_tags=InputTags(sparse=True),
         )
 

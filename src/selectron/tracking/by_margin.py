@@ -48,7 +48,7 @@ class ByMargin(QueryRule):
     >>> X = rng.standard_normal((4000, 5))
     >>> clf = TrackingClassifier(query=ByMargin(rate=0.05)).fit(X, X[:, 0] > 0)
     >>> print(clf.n_asked_)
-    390
+    361
     """
 
     rate: float = 0.1

@@ -42,7 +42,7 @@ class ByMistakes(QueryRule):
     >>> X = rng.standard_normal((4000, 5))
     >>> clf = TrackingClassifier(query=ByMistakes()).fit(X, X[:, 0] > 0)
     >>> print(clf.n_asked_)
-    238
+    170
     """
 
     grow: float = 0.3

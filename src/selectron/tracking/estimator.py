@@ -1,5 +1,6 @@
 """`TrackingClassifier`: several learners as experts, followed through drift."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from selectron.arrays import Vector
@@ -100,15 +101,21 @@ class TrackingClassifier(StreamClassifier):
         self.window = window
         self.stop_when = stop_when
 
+    def _takes_many_classes(self) -> bool:
+        return self.learners is None or (
+            isinstance(self.learners, Iterable) and Committee(tuple(self.learners)).many_classes
+        )
+
     def _begin(self, rows: Rows, labels: Labels, n: int | None) -> Run:
         n_classes, d = max(2, len(labels.classes)), shape(rows)[1]
         committee = Committee.of(self.learners, d, n_classes)
         if n_classes == 2:
             labels = labels.only_two()
-        elif not committee.all_rules:
+        elif not committee.many_classes:
             raise ValueError(
-                f"there are {n_classes} classes, and learners of other makes vote on two: let all "
-                "be update rules of selectron"
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"there are {n_classes} classes, and some learners vote on two; let all be update "
+                "rules that have a form for many, such as Perceptron() or ForgettingLogistic()"
             )
         if self.query is not None and not isinstance(self.query, QueryRule):
             raise TypeError(

@@ -57,7 +57,7 @@ class ForgettingLogistic(UpdateRule):
     >>> from selectron import SelectiveClassifier, tracking
     >>> clf = SelectiveClassifier(tracking.ForgettingLogistic(memory=2.0), "always")
     >>> clf.fit([[0.6, 0.8], [0.8, -0.6], [0.6, 0.8]], ["yes", "no", "no"]).coef_.round(3).tolist()
-    [[-0.687, 0.109]]
+    [[-1.293, 0.266]]
     """
 
     memory: float = 20.0

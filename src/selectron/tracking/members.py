@@ -93,6 +93,14 @@ class Committee(UpdateRule):
         """Whether all learners are rules of ours, which one compiled loop can run."""
         return all(isinstance(learner, UpdateRule) for learner in self.learners)
 
+    @property
+    def many_classes(self) -> bool:
+        """Whether all learners are rules that have a form for more than two classes."""
+        return self.all_rules and all(
+            type(rule).many is not UpdateRule.many  # type: ignore[attr-defined]
+            for rule in self.learners
+        )
+
 
 def _name(learner: object) -> str:
     if not isinstance(learner, UpdateRule):
