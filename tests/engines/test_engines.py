@@ -100,10 +100,10 @@ def test_import_selectron_loads_no_engine():
 
 @pytest.mark.plain
 def test_a_comparison_is_the_same_on_an_engine(tmp_path, capsys):
-    data = write_csv(tmp_path / "people.csv", 200)
+    data = write_csv(tmp_path / "people.csv", 100)
     options = [
-        "compare", str(data), "perceptron+margin:b=0.5", "perceptron+always",
-        "--seeds", "2", "--shuffle", "--test", "0.2", "--json", "-",
+        "compare", str(data), "iris", "perceptron+margin:b=0.5", "perceptron+always",
+        "--seeds", "3", "--shuffle", "--test", "0.2", "--json", "-",
     ]  # fmt: skip
     assert main(options) == 0
     here = capsys.readouterr().out

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier
-from selectron.evaluate import RunCurve, plot_bands, plot_curves, progressive
+from selectron.evaluate import (
+    RunCurve,
+    average_ranks,
+    plot_bands,
+    plot_curves,
+    plot_data_sets,
+    plot_ranks,
+    progressive,
+)
 from selectron.evaluate.plots import Band, error_band
 from selectron.queries import Always, Margin
 from selectron.updates import Perceptron
@@ -121,3 +129,47 @@ def test_a_learner_has_one_colour_and_the_legend_is_outside():
     assert left.lines[0].get_color() == right.lines[1].get_color() != right.lines[0].get_color()
     assert left.get_legend() is right.get_legend() is None
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["never", "one"]
+
+
+# --- several data sets
+
+
+def test_a_panel_a_data_set_and_one_colour_a_learner():
+    never = [RunCurve(np.zeros(0), np.zeros(0), np.arange(1.0, 5.0), tested=True)] * 2
+    one, two = [curve([1, 3], [0.5, 0.3])] * 2, [curve([2, 4], [0.4, 0.2])] * 2
+    found = {"first": {"one": one, "two": two}, "second": {"one": never, "two": two}}
+    figure = plot_data_sets(found)
+    left, right = figure.axes
+    assert [axes.get_title() for axes in figure.axes] == ["first", "second"]
+    assert [line.get_label() for line in right.lines] == ["two"]
+    assert right.lines[0].get_color() == left.lines[1].get_color() != left.lines[0].get_color()
+    [legend] = figure.legends
+    assert left.get_legend() is right.get_legend() is None
+    assert [text.get_text() for text in legend.get_texts()] == ["one", "two"]
+    assert [line.get_color() for line in legend.get_lines()] == [
+        line.get_color() for line in left.lines
+    ]
+
+
+def test_four_data_sets_take_two_lines():
+    found = {name: {"one": [curve([2], [0.4])]} for name in "abcd"}
+    axes = plot_data_sets(found).axes
+    assert [each.get_title() for each in axes] == list("abcd")
+    assert axes[0].lines[0].get_marker() == "o"  # a single place is seen
+
+
+def test_the_picture_of_ranks(tmp_path):
+    ranks = average_ranks({"a": [1, 1, 1], "b": [2, 2, 2], "c": [3, 3, 3]})
+    path = tmp_path / "ranks.svg"
+    figure = plot_ranks({"error": ranks, "labels": ranks}, path)
+    assert path.read_bytes().startswith(STARTS["svg"])
+    assert len(figure.axes) == 2
+    axes = figure.axes[0]
+    words = [text.get_text() for text in axes.texts]
+    assert words[:4] == ["1", "2", "3", "critical difference 1.91"]
+    assert words[4:] == ["a (1.00)", "b (2.00)", "(3.00) c"]
+    assert [line.get_xdata()[0] for line in axes.lines] == ranks.average
+    spans = [span.get_segments()[0] for span in axes.collections]
+    widths = [float(span[1][0] - span[0][0]) for span in spans]
+    assert widths[4] == pytest.approx(ranks.critical)
+    assert widths[5:] == pytest.approx([1.06, 1.06])  # a with b, b with c

@@ -47,7 +47,7 @@ def package(tmp_path_factory):
 
 
 def run(package, *command, compiled=False):
-    environment = dict(os.environ, PYTHONPATH=str(package))
+    environment = dict(os.environ, PYTHONPATH=f"{package}{os.pathsep}{ROOT / 'src'}")
     if not compiled:
         environment["NUMBA_DISABLE_JIT"] = "1"
     done = subprocess.run(
@@ -90,3 +90,11 @@ def test_commands_know_the_rules(package):
     command = "from selectron.cli import main; raise SystemExit(main())"
     shown = run(package, "-c", command, "run", "data.csv", "--rules", "hebb+band:width=0.3")
     assert "Hebb" in shown
+    learners = "hebb+band:width=0.3", "hebb:rate=1+band:width=0.3"
+    words = "data.csv", "breast-cancer", *learners, "--limit", "60", "--no-control"
+    shown = run(package, "-c", command, "compare", *words)
+    rows = [line.split()[:2] for line in shown.splitlines()]
+    sets = "data", "breast-cancer"
+    assert [row for row in rows if row and row[-1] in learners] == [
+        [name, learner] for name in sets for learner in learners
+    ]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from selectron.streams import read_stream
+from selectron.streams.shipped import SHIPPED
 from tests.streams.files import (
     ROWS,
     SIGNS,
@@ -279,3 +280,21 @@ def test_what_cannot_be_read(tmp_path, case):
     with pytest.raises((ValueError, FileNotFoundError), match=re.escape(message)) as caught:
         read_stream(path, target)
     assert str(caught.value).startswith((str(path), path.name))
+
+
+# --- data sets that come with scikit-learn
+
+
+def test_a_data_set_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stream = read_stream("iris")
+    assert (stream.X.shape, len(stream.y), stream.name) == ((150, 4), 150, "iris")
+    (tmp_path / "iris").write_text("a,label\n1,x\n2,y\n")
+    assert len(read_stream("iris").y) == 2  # a file of that name comes first
+    with pytest.raises(OSError, match="irises"):
+        read_stream("irises")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_name_is_known_to_scikit_learn(name):
+    assert len(read_stream(name).y) > 100

@@ -62,6 +62,15 @@ class PassResult:
         return self.rows.name
 
     @property
+    def errors(self) -> list[float]:
+        """The error of the one pass, on the rows whose labels the file has."""
+        return [self.mistakes / max(1, self.judged)]
+
+    @property
+    def label_shares(self) -> list[float]:
+        return [self.rate]
+
+    @property
     def rate(self) -> float:
         return self.learner.n_asked_ / max(1, self.rounds)
 

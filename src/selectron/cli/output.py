@@ -23,6 +23,8 @@ OUTPUTS = (
     "output",
     "latex",
     "csv",
+    "differences",
+    "ranks",
     "checkpoint",
 )  # that name a file
 PICTURES = (".png", ".svg", ".pdf")
@@ -75,10 +77,12 @@ def check_outputs(options: Namespace) -> None:
             other = taken.setdefault(Path(target).resolve(), name)
             if other != name:
                 raise ValueError(f"--{other} and --{name} are both {target}: name two files")
-    plot = targets["plot"]
-    if plot is not None:
-        if Path(plot).suffix.lower() not in PICTURES:
-            raise ValueError(f"--plot {plot}: end its name in one of {', '.join(PICTURES)}")
+    for name in ("plot", "ranks"):
+        picture = targets[name]
+        if picture is None:
+            continue
+        if Path(picture).suffix.lower() not in PICTURES:
+            raise ValueError(f"--{name} {picture}: end its name in one of {', '.join(PICTURES)}")
         if find_spec("matplotlib") is None:
             raise ModuleNotFoundError(name="matplotlib")
 

@@ -1,11 +1,12 @@
 """Runs of a learner over seeds, as numbers for a table, JSON and a plot."""
 
 import csv
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ HEAD = (
     "learner", "labels", "of the rows", "mistakes", "stream error", "F", "test error", "updates"
 )  # fmt: skip
 
+CONTROL = ", at random"  # ends the name of a learner that asks at random
 WIDEST_TABLE = 20  # classes; the confusion of more classes is in the JSON only
 
 
@@ -64,7 +66,7 @@ class Result:
             _spread(self.all("labels"), 0),
             f"{100 * self.rate:.2f} %",
             _spread(self.all("mistakes"), 0),
-            _spread([mistakes / self.rounds for mistakes in self.all("mistakes")], 4),
+            _spread([n / self.rounds for n in self.all("mistakes")], 4),
             _spread(self.all("f1"), 4),
             _spread(tested, 4) if tested else None,
             _spread(self.all("updates"), 0),
@@ -115,6 +117,16 @@ class Result:
         return [part for part in said if part]
 
     @property
+    def errors(self) -> list[float]:
+        """The error of each seed: on the test rows if there are any, else of the stream."""
+        return self.all("test_error") or [n / self.rounds for n in self.all("mistakes")]
+
+    @property
+    def label_shares(self) -> list[float]:
+        """For each seed the labels asked, as a share of the rows."""
+        return [n / self.rounds for n in self.all("labels")]
+
+    @property
     def rate(self) -> float:
         return float(np.mean(self.all("labels"))) / self.rounds
 
@@ -134,12 +146,47 @@ def results_table(results: Sequence[Result]) -> str:
     return table(HEAD, [result.row() for result in results])
 
 
-def results_latex(results: Sequence[Result]) -> str:
-    """Write the table for LaTeX, without any package."""
-    lines = [HEAD, *([text_of(cell) for cell in result.row()] for result in results)]
-    head, *body = (" & ".join(map(_in_latex, line)) + r" \\" for line in lines)
-    columns = "l" + "r" * (len(HEAD) - 1)
-    parts = (rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *body, r"\hline")
+def headline(results: Sequence[Any]) -> str:
+    """Say what the results are of."""
+    first = results[0]
+    n_seeds = len(first.errors)
+    return (
+        f"{first.data}: {first.rounds:,} rows of {first.learner.n_features_in_:,} features, "
+        f"{n_seeds} seed(s)"
+    )
+
+
+def explained(options: Namespace, results: Sequence[Any]) -> list[str]:
+    """Say what a row is made of, if the options ask for it."""
+    return [str(results[0].learner.recipe or "rows are numbers already")] * options.explain
+
+
+def spread_legend(n_seeds: int) -> list[str]:
+    """Say what stands after ±, if there is one."""
+    said = (
+        "±: standard deviation over the seeds; bands of a plot, and curves in JSON: 95 % "
+        "intervals of the mean"
+    )
+    return [said] * (n_seeds > 1)
+
+
+def draw(results: Sequence[Result], path: str) -> None:
+    """Draw the curves of learners on one data set: bands over seeds, or one run of each."""
+    from selectron import evaluate
+
+    name = results[0].data
+    if len(results[0].runs) > 1:
+        evaluate.plot_bands({result.name: result.curves for result in results}, path, title=name)
+    else:
+        evaluate.plot_curves({result.name: result.trace for result in results}, path, title=name)
+
+
+def in_latex(head: Sequence[str], rows: Sequence[Sequence[object]], n_texts: int = 1) -> str:
+    """Write a table for LaTeX, without any package; the first columns are texts."""
+    lines = [head, *([text_of(cell) for cell in row] for row in rows)]
+    first, *body = (" & ".join(map(_in_latex, line)) + r" \\" for line in lines)
+    columns = "l" * n_texts + "r" * (len(head) - n_texts)
+    parts = (rf"\begin{{tabular}}{{{columns}}}", r"\hline", first, r"\hline", *body, r"\hline")
     return "\n".join([*parts, r"\end{tabular}", ""])
 
 
@@ -150,14 +197,20 @@ def _in_latex(text: str) -> str:
                    for c in text)  # fmt: skip
 
 
-def results_csv(results: Sequence[Result], seeds: Sequence[int]) -> str:
-    """Write a line for each learner and seed."""
+def results_csv(results: Mapping[str, Sequence[Result]], seeds: Sequence[int]) -> str:
+    """Write a line for each data set, learner and seed."""
+    lines = [
+        (data, result.name, seed, result.rounds, *run)
+        for data, of_data in results.items()
+        for result in of_data
+        for seed, run in zip(seeds, result.runs, strict=True)
+    ]
+    return in_csv(("data", "learner", "seed", "rounds", *Numbers._fields), lines)
+
+
+def in_csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     written = StringIO()
-    lines = csv.writer(written, lineterminator="\n")
-    lines.writerow(["learner", "seed", "rounds", *Numbers._fields])
-    for result in results:
-        for seed, run in zip(seeds, result.runs, strict=True):
-            lines.writerow([result.name, seed, result.rounds, *run])
+    csv.writer(written, lineterminator="\n").writerows([head, *rows])
     return written.getvalue()
 
 

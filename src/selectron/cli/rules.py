@@ -1,11 +1,28 @@
 """Pairs of rules in words: `perceptron+margin:b=0.5`, `ridge:a=2+balanced`, `default`."""
 
+from pathlib import Path
 from typing import Any
 
 from selectron import SelectiveClassifier
-from selectron.spec import QueryRule, UpdateRule, rule_from_text
+from selectron.spec import QueryRule, UpdateRule, rule_from_text, rules_in_words
 
 EXAMPLES = "default, perceptron+margin:b=0.5, reflection+halving:patience=16, ridge+balanced"
+
+
+def is_learner(text: str) -> bool:
+    """Tell whether a text means a learner: it begins with a rule, or has a + and is no file."""
+    name = text.partition("+")[0].partition(":")[0].strip().lower()
+    known = name == "default" or name in rules_in_words(UpdateRule, QueryRule)
+    return known or ("+" in text and not Path(text).exists())
+
+
+def why_no_learner(text: str) -> str:
+    """Say why a text is no pair of rules; nothing if it is one."""
+    try:
+        learner_of(text)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def learner_of(text: str, **options: Any) -> SelectiveClassifier:

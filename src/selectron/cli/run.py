@@ -1,14 +1,13 @@
-"""`selectron run` and `selectron compare`: learners over a stream from a file.
+"""`selectron run`: a learner over a stream from a file.
 
 A small file is read whole: then it can be shuffled, split and gone over again, and a theorem may
 cover the run. A large file passes by in batches.
 """
 
 from argparse import Namespace
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,18 @@ from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import (
+    CONTROL,
     Result,
     control_of,
+    draw,
+    explained,
+    headline,
     judge,
-    results_csv,
-    results_latex,
     results_table,
+    spread_legend,
 )
 from selectron.cli.rules import learner_of
-from selectron.files import write_whole
+from selectron.engines import Engine
 from selectron.kernels.choice import KernelChoice
 from selectron.queries import Auto, Budget, Capped
 from selectron.streams import Stream, Unlabelled, read_stream, two_classes
@@ -39,7 +41,6 @@ OF_THE_ESTIMATE = "explore", "window", "stop_when"
 OF_STREAMS = "engine", "oracle", "label_store", "one_pass", *OF_THE_ESTIMATE
 LARGE = 64 << 20  # bytes: from here on a file passes by
 NO_TABLES = {"latex": None, "csv": None}  # of a single run
-NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None}  # of a comparison
 
 
 def run(options: Namespace) -> int:
@@ -48,7 +49,11 @@ def run(options: Namespace) -> int:
         raise ValueError("--shards and --checkpoint need --engine beside them: local or ray")
     if options.pool:
         return _run_at_hand(options)
-    results = [_sharded(options)] if options.engine else _results(options, [options.rules], False)
+    results = (
+        [_sharded(options)]
+        if options.engine
+        else results_of(options, [options.rules], engine_named(options), control=False)
+    )
     if options.save:
         results[-1].learner.save(options.save)
     return _tell(options, results)
@@ -63,11 +68,6 @@ def _run_at_hand(options: Namespace) -> int:
     _check(options)
     stream, learner = _read(options), _learner(options, options.rules)
     return run_at_hand(options, learner, partial(_arranged, stream, options))
-
-
-def compare(options: Namespace) -> int:
-    options = Namespace(**NO_ANSWERS, **vars(options))
-    return _tell(options, _results(options, options.rules, not options.no_control))
 
 
 def _sharded(options: Namespace) -> ShardedResult:
@@ -85,8 +85,13 @@ def _sharded(options: Namespace) -> ShardedResult:
     return in_shards(options, options.rules, begun, engine)
 
 
-def _results(options: Namespace, rules: list[str], control: bool) -> list[Any]:
-    """Return a result for each pair of rules; with `control`, also for labels asked at random."""
+def results_of(
+    options: Namespace, rules: list[str], engine: Engine | None, *, control: bool
+) -> list[Any]:
+    """Return a result for each pair of rules; with `control`, also for labels asked at random.
+
+    The caller opens and closes the engine, which so serves several data sets.
+    """
     check_outputs(options)
     _check(options)
     learners = {text: _learner(options, text) for text in rules}
@@ -98,7 +103,7 @@ def _results(options: Namespace, rules: list[str], control: bool) -> list[Any]:
         if _needs_all(options):
             raise
         return _pass_all(options, learners, control=control)
-    return _judge_all(options, stream, learners, control=control)
+    return _judge_all(options, stream, learners, engine, control=control)
 
 
 def _passes_by(options: Namespace) -> bool:
@@ -144,7 +149,7 @@ def _pass_all(
         results.append(one_pass(options, text, partial(begun, learner)))
         if control:
             random = control_of(learner, results[-1].learner, results[-1].rate)
-            results.append(one_pass(options, f"{text}, at random", partial(begun, random)))
+            results.append(one_pass(options, text + CONTROL, partial(begun, random)))
     return results
 
 
@@ -174,6 +179,7 @@ def _judge_all(
     options: Namespace,
     stream: Stream,
     learners: dict[str, SelectiveClassifier],
+    engine: Engine | None,
     *,
     control: bool,
 ) -> list[Result]:
@@ -183,14 +189,13 @@ def _judge_all(
         for text, learner in learners.items()
     }
     seeds = range(options.seed, options.seed + options.seeds)
-    engine = engine_named(options)
     stream_of = partial(_arranged, stream, options)
     if engine is not None:  # workers read the file themselves: that is quicker than sending rows
         chosen = {name: value for name, value in vars(options).items() if name != "action"}
         stream_of = partial(_read_by_worker, Namespace(**chosen))
     n_runs = len(learners) * len(seeds) * (1 + control)
     total, unit = (n_runs * n, "rows") if engine is None else (n_runs, "runs")
-    with engine or nullcontext(), progress(total, unit) as bar:
+    with progress(total, unit) as bar:
         judged = partial(
             judge,
             stream_of=stream_of,
@@ -203,7 +208,7 @@ def _judge_all(
         if control:
             controls = judged(
                 {
-                    f"{text}, at random": control_of(learner, result.learner, result.rate)
+                    text + CONTROL: control_of(learner, result.learner, result.rate)
                     for (text, learner), result in zip(learners.items(), results, strict=True)
                 }
             )
@@ -223,34 +228,17 @@ def _read_by_worker(options: Namespace, seed: int) -> Stream:
 
 
 def _tell(options: Namespace, results: list[Any]) -> int:
-    name, recipe = results[0].data, results[0].learner.recipe
-    if options.plot and options.seeds > 1:
-        from selectron.evaluate import plot_bands
-
-        plot_bands({result.name: result.curves for result in results}, options.plot, title=name)
-    elif options.plot:
-        from selectron.evaluate import plot_curves
-
-        plot_curves({result.name: result.trace for result in results}, options.plot, title=name)
-    n, d = results[0].rounds, results[0].learner.n_features_in_
-    parts = [f"{name}: {n:,} rows of {d:,} features, {options.seeds} seed(s)"]
-    if options.explain:
-        parts.append(str(recipe or "rows are numbers already"))
-    parts.append(results_table(results))
-    if options.seeds > 1:
-        parts.append(
-            "±: standard deviation over the seeds; bands of a plot, and curves in JSON: 95 % "
-            "intervals of the mean"
-        )
+    if options.plot:
+        draw(results, options.plot)
+    parts = [headline(results), *explained(options, results), results_table(results)]
+    parts += spread_legend(options.seeds)
     parts += [said for result in results for said in result.says()]
+    n, d = results[0].rounds, results[0].learner.n_features_in_
     seeds = list(range(options.seed, options.seed + options.seeds))
-    facts = {"data": name, "rows": n, "features": d, "seeds": seeds}
+    facts = {"data": results[0].data, "rows": n, "features": d, "seeds": seeds}
     facts["results"] = [result.as_json() for result in results]
-    if options.latex:
-        write_whole(Path(options.latex), results_latex(results).encode())
-    if options.csv:
-        write_whole(Path(options.csv), results_csv(results, seeds).encode())
     if options.explain:
+        recipe = results[0].learner.recipe
         facts["recipe"] = recipe and recipe.describe()
     return tell(options, with_plot("\n\n".join(parts), options), facts)
 

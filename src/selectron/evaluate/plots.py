@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from selectron.arrays import Vector
+from selectron.evaluate.ranks import Ranks
 from selectron.evaluate.trace import Trace
 from selectron.files import write_whole
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GRID = 200  # points of a band
+ACROSS = 3  # panels beside each other
 
 
 class RunCurve(NamedTuple):
@@ -81,22 +84,106 @@ def plot_bands(
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    tested = any(run.tested for runs in learners.values() for run in runs)
+    _draw_errors(left, learners)
     for k, (name, runs) in enumerate(learners.items()):
-        shown = [(right, label_band(runs))]
-        if all(run.tested == tested and len(run.labels) for run in runs):
-            shown.append((left, error_band(runs)))
-        for axes, band in shown:
-            axes.plot(band.places, band.mean, color=f"C{k}", label=name)
-            axes.fill_between(band.places, band.low, band.high, color=f"C{k}", alpha=0.2, lw=0)
-    left.set(xlabel="labels asked", ylabel="test error" if tested else "error of the stream so far")
-    left.set_xscale("symlog", linthresh=10)
+        _draw_band(right, label_band(runs), k, name)
     right.set(xlabel="rounds", ylabel="labels asked")
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
+    right.grid(alpha=0.3)
     figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.suptitle(title)
     return written(figure, path)
+
+
+def plot_data_sets(
+    data_sets: Mapping[str, Mapping[str, Sequence[RunCurve]]], path: str | Path | None = None
+) -> "Figure":
+    """Draw error against labels, a panel a data set: mean and 95 % interval over several runs.
+
+    Every data set has the same learners, and a learner has one colour in all panels. Return the
+    matplotlib figure; with a path, write it there too.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    across = min(ACROSS, len(data_sets))
+    down = -(-len(data_sets) // across)
+    figure = Figure(figsize=(4 * across, 3.2 * down + 1), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False).flat
+    for name, learners in data_sets.items():
+        axes = next(panels)
+        _draw_errors(axes, learners)
+        axes.set_title(name)
+    for unused in panels:
+        unused.remove()
+    names = dict.fromkeys(name for learners in data_sets.values() for name in learners)
+    lines = [Line2D([], [], color=f"C{k}", label=name) for k, name in enumerate(names)]
+    figure.legend(handles=lines, loc="outside lower center", ncols=2)
+    return written(figure, path)
+
+
+def _draw_errors(axes: "Axes", learners: Mapping[str, Sequence[RunCurve]]) -> None:
+    """Draw the error of each learner against its labels; one that never changed has no curve."""
+    tested = any(run.tested for runs in learners.values() for run in runs)
+    for k, (name, runs) in enumerate(learners.items()):
+        if all(run.tested == tested and len(run.labels) for run in runs):
+            _draw_band(axes, error_band(runs), k, name)
+    axes.set(xlabel="labels asked", ylabel="test error" if tested else "error of the stream so far")
+    axes.set_xscale("symlog", linthresh=10)
+    axes.grid(alpha=0.3)
+
+
+def _draw_band(axes: "Axes", band: Band, k: int, name: str) -> None:
+    point = "o" if len(band.places) == 1 else None  # no line is drawn of one place
+    axes.plot(band.places, band.mean, color=f"C{k}", label=name, marker=point)
+    axes.fill_between(band.places, band.low, band.high, color=f"C{k}", alpha=0.2, lw=0)
+
+
+def plot_ranks(ranks: Mapping[str, Ranks], path: str | Path | None = None) -> "Figure":
+    """Draw average ranks on a line for each number, best left, with their critical difference.
+
+    A bar joins learners that do not surely differ. Return the matplotlib figure; with a path,
+    write it there too.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+
+    most = max(len(each.names) for each in ranks.values())
+    height = 1.4 + 0.3 * most
+    figure = Figure(figsize=(9, height * len(ranks)), layout="constrained")
+    for axes, (number, each) in zip(
+        figure.subplots(len(ranks), 1, squeeze=False).flat, ranks.items(), strict=True
+    ):
+        _draw_ranks(axes, each)
+        axes.set_title(
+            f"{number}: average rank over {each.data_sets} data sets; Friedman p = {each.p:.2g}",
+            fontsize=10,
+        )
+    return written(figure, path)
+
+
+def _draw_ranks(axes: "Axes", ranks: Ranks) -> None:
+    """Draw the line of ranks; names stand below it, the better half left, the others right."""
+    n, groups = len(ranks.names), ranks.groups()
+    below = 1.0 + 0.5 * len(groups)  # where the names begin: under the bars
+    left, right = 1.0 - 0.05 * n, n + 0.05 * n
+    axes.hlines(0.0, 1.0, n, color="black")
+    for tick in range(1, n + 1):
+        axes.vlines(tick, -0.15, 0.0, color="black")
+        axes.text(tick, -0.25, str(tick), ha="center", va="bottom", fontsize=9)
+    axes.hlines(-1.5, 1.0, 1.0 + ranks.critical, color="black", lw=2)
+    axes.text(1.0, -1.6, f"critical difference {ranks.critical:.2f}", va="bottom", fontsize=9)
+    for bar, group in enumerate(groups):
+        ends = [ranks.average[ranks.names.index(name)] for name in (group[0], group[-1])]
+        axes.hlines(0.5 + 0.5 * bar, ends[0] - 0.03, ends[1] + 0.03, color="black", lw=4)
+    better = (n + 1) // 2
+    for k, (name, rank) in enumerate(zip(ranks.names, ranks.average, strict=True)):
+        first = k < better
+        depth = below + (k if first else n - 1 - k)
+        edge = left if first else right
+        axes.plot([rank, rank, edge], [0.0, depth, depth], color="0.5", lw=0.8)
+        words = f"{name} ({rank:.2f})" if first else f"({rank:.2f}) {name}"
+        axes.text(edge, depth, words, ha="right" if first else "left", va="center", fontsize=9)
+    axes.set(xlim=(left, max(right, 1.0 + ranks.critical)), ylim=(below + better, -2.4))
+    axes.axis("off")
 
 
 def plot_curves(

@@ -15,6 +15,7 @@ from selectron.numeric.rows import check_pointers
 from selectron.streams.arrays_file import NO_ARCHIVE, PAIRS
 from selectron.streams.records import name_of
 from selectron.streams.rows import FileRows
+from selectron.streams.shipped import SHIPPED, read_shipped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
@@ -59,13 +60,16 @@ def read_stream(path: str | Path, target: str | None = None, *, pairs: bool = Fa
     path : path
         `.npz` with X and y (or x_train, y_train, x_test, y_test; or the arrays of a CSR matrix),
         `.svm`, `.svmlight`, `.libsvm` or `.dat`, also gzipped, or anything that `read_records`
-        reads: its columns become rows by a `Recipe`.
+        reads: its columns become rows by a `Recipe`. Where there is no such file, the name of a
+        data set that comes with scikit-learn: breast-cancer, digits, iris or wine.
     target : str, optional
         The column or array of the labels; by default y, label, target or class, else the last.
     pairs : bool
         Whether texts are read by pairs of words too.
     """
     path = Path(path)
+    if str(path) in SHIPPED and not path.exists():
+        return Stream(*read_shipped(str(path)), str(path))
     kind = path.name.removesuffix(".gz").rpartition(".")[2]
     reader = READERS.get(kind.lower())
     if reader is None or not path.is_file():
