@@ -159,13 +159,13 @@ def test_listeners_hear_of_commits(start):
     service.listen(broken)
     end = service.listen(lambda: heard.append(service.read(lambda desk: desk.last)))
     service.submit(answer("a")).result()
-    until(lambda: heard)
-    assert heard[0] == 1
+    until(lambda: 1 in heard)
+    assert set(heard) <= {0, 1}  # the learner may tell of the empty log first
     end()
     count = len(heard)
-    service.submit(answer("b")).result()
-    sleep(0.05)
-    assert len(heard) == count
+    for k in range(10):
+        service.submit(answer(f"b{k}")).result()
+    assert len(heard) <= count + 2  # each of the two threads may have been about to tell
 
 
 def test_leases_are_looked_at_in_time(start, monkeypatch):
