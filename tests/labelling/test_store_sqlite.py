@@ -183,5 +183,5 @@ def test_a_file_of_another_program_is_refused(tmp_path):
     with pytest.raises(StoreError, match="is a folder, not a store: name a file"):
         open_store(tmp_path)
     assert not list(tmp_path.glob("text.db.*"))
-    with pytest.raises(StoreError, match="there is no folder .*nowhere: make it"):
+    with pytest.raises(StoreError, match=r"there is no folder .*nowhere: make it"):
         open_store(tmp_path / "nowhere" / "labels.db")
