@@ -213,6 +213,34 @@ def test_a_disk_without_room_for_the_learner_loses_no_answer(start, monkeypatch)
     assert start().read(Tally.digest) == digest
 
 
+def test_a_disk_that_fills_up_while_a_snapshot_is_written_loses_no_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(service_module, "PACK_LESSONS", 7)
+    packing = Tally.packing
+    monkeypatch.setattr(
+        Tally, "packing", lambda desk: (packing(desk), lambda: (bytes(1 << 20), "large"))[1]
+    )
+    store = open_store(tmp_path / "labels.db")
+    store._db.execute("PRAGMA max_page_count = 64")  # room for answers, not for a snapshot
+    service, kept = Service(store, Tally()), []
+
+    def go_on():
+        for k in range(500):
+            service.submit(answer(f"a{k}")).result()
+            kept.append(f"a{k}")
+            sleep(0.001)  # the learner comes to its turn
+
+    with pytest.raises(Stopped, match="full"):
+        go_on()
+    assert service.read(lambda desk: set(kept) <= desk.answers.keys())  # reading goes on
+    service.close()
+    monkeypatch.undo()
+    again = Service(open_store(tmp_path / "labels.db"), Tally())
+    assert len(kept) >= 7
+    assert again.read(lambda desk: list(desk.answers)) == kept
+    assert again.submit(answer("more")).result()["durable"]
+    again.close()
+
+
 def test_a_snapshot_that_does_not_match_is_left_out(start, monkeypatch):
     service = start()
     for k in range(9):
