@@ -251,7 +251,8 @@ def _check_place(path: Path) -> None:
         raise StoreError(f"{path} is a folder, not a store: name a file, {path / 'labels.db'} say")
     if not path.parent.is_dir():
         raise StoreError(f"there is no folder {path.parent}: make it, or name another store")
-    if path.exists():
+    mends = any(path.with_name(path.name + end).exists() for end in ("-wal", "-journal"))
+    if path.exists() and not mends:  # otherwise SQLite mends what a power cut has torn
         with path.open("rb") as file:
             start = file.read(len(MAGIC))
         if start and start != MAGIC:
