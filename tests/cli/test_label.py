@@ -359,7 +359,11 @@ ERRORS = {
     "another kind": (["label", "TABLE", "--store", "STORE"], "name the column as before (--text"),
     "no store": (["export", "gone.db"], "there is no store at"),
     "no model": (["predict", "gone.selectron", "FILE"], "gone.selectron: there is no such file"),
-    "not a store": (["store", "verify", "FILE"], "file is not a database"),
+    "not a store": (["store", "verify", "FILE"], "few.jsonl is no store, or its beginning is"),
+    "items as store": (["label", "FILE", "--store", "FILE"], "few.jsonl is no store, or its"),
+    "a folder as store": (["label", "FILE", "--store", "."], "is a folder, not a store: name a"),
+    "a folder exported": (["export", "."], "is a folder, not a store: name a file"),
+    "no folder": (["label", "FILE", "--store", "gone/x.db"], "gone: make it, or name another"),
     "few labels": (["replay", "STORE"], "a replay needs 20 labels"),
     "one class": (["predict", "STORE", "FILE"], "has labels of fewer than two classes"),
 }
@@ -392,6 +396,43 @@ def test_errors_are_one_line(small, command, monkeypatch, case):
     lines = [line for line in err.splitlines() if "this disk keeps" not in line]
     assert len(lines) == 1
     assert out == ""
+
+
+UNFIT = {
+    "half of a pair in a text": (
+        r'{"text": "x\ud800"}',
+        r"holds 'x\ud800', which cannot be stored",
+    ),
+    "half of a pair in a name": (r'{"fields": {"a\udc00": 1}}', r"holds 'a\udc00', which cannot"),
+    "half of a pair in an id": (r'{"id": "\ud800", "text": "x"}', r"id of an item holds '\ud800'"),
+    "half of a pair in a label": (r'{"text": "x", "label": "\ud800"}', r"class holds '\ud800'"),
+    "half of a pair in a note": (
+        r'{"text": "x", "notes": [{"text": "\ud800", "annotator": "a"}]}',
+        r"note holds '\ud800'",
+    ),
+    "half of a pair in a person": (
+        r'{"text": "x", "label": "a", "annotator": "\ud800"}',
+        r"annotator holds '\ud800'",
+    ),
+    "NaN in fields": ('{"fields": {"a": NaN}}', "item holds nan, which cannot be stored"),
+    "infinity in a vector": ('{"vector": [1, -Infinity]}', "item holds -inf, which cannot be"),
+    "a number too large": ('{"vector": [1e999]}', "item holds inf, which cannot be stored"),
+    "NaN in meta": ('{"text": "x", "meta": {"a": [NaN]}}', "item holds nan, which cannot be"),
+    "a note without its text": ('{"text": "x", "notes": [{"a": 1}]}', "correct or remove them"),
+    "an answer of nobody": ('{"text": "x", "answers": [{"label": "a"}]}', "correct or remove"),
+}
+
+
+@pytest.mark.parametrize("case", UNFIT)
+def test_a_record_that_cannot_be_kept_is_named_and_leaves_no_store(tmp_path, command, case):
+    record, said = UNFIT[case]
+    path = tmp_path / "items.jsonl"
+    path.write_text(f"\n{record}\n")
+    code, out, err = command("label", path, "--terminal")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("selectron: items.jsonl, line 2: ")
+    assert said in err
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_missing_extra_is_named(small, command, monkeypatch):

@@ -299,6 +299,18 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
     assert log.replayed().digest() == log.desk.digest()
 
 
+def test_the_numbers_of_audits_never_run_backwards():
+    log = begin(n=400, goal="error<=0.1", audit_rate=0.3)
+    given = 0
+    while not log.desk.books.frozen:
+        answer_all(log, 1, start=given)
+        given += 1
+    answer_all(log, 20, start=given)
+    chosen = [event.body for event in log.events if event.kind == "chosen"]
+    texts = [body["text"] for body in chosen if body["kind"] == "audit"]
+    assert [text.split()[-1] for text in texts] == [f"{k}." for k in range(1, len(texts) + 1)]
+
+
 def test_audits_judge_the_frozen_model_while_the_learner_goes_on():
     log = begin(n=400, goal="error<=0.1", audit_rate=0.3)
     given = 0

@@ -27,6 +27,7 @@ class Call:
         self.item, self.label, self.annotator = item, label, annotator
         self.asked, self.reply = asked, reply
         self.corrections = 0
+        self.own = label  # what its annotator says
         self.undone = None
 
 
@@ -229,6 +230,7 @@ class DeskModel(RuleBasedStateMachine):
         if label != call.label:
             self.order += 1
             call.label, call.corrections = label, self.order
+            call.own = label if annotator == call.annotator else call.own
             self.history.append(("teach", (name, self.order)))
         before = len(self.log.events)
         assert self.log.correct(name, label, annotator) == reply
@@ -242,6 +244,9 @@ class DeskModel(RuleBasedStateMachine):
         reply = self.status_or_reply("undo", name, annotator)
         if call.undone is None and call.annotator != annotator:
             assert reply == 403
+            return
+        if call.undone is None and call.label != call.own:
+            assert reply == 409
             return
         assert call.undone in (None, reply)
         call.undone = reply

@@ -163,7 +163,7 @@ WRONG = {
     "cells": ("a.csv", "text,label\na,b\na,b,c\n", "a.csv, line 3: 3 cells, and the first line"),
     "open quote": ("a.csv", 'text\n"a\n', "a.csv, line 2: unexpected end of data"),
     "twice": ("a.csv", "text,text\na,b\n", "a.csv, line 1: two columns are called 'text'"),
-    "not finite": ("a.jsonl", '{"vector": [1, NaN]}', "a.jsonl, line 1: Out of range float"),
+    "not finite": ("a.jsonl", '{"vector": [1, NaN]}', "a.jsonl, line 1: The item holds nan"),
     "surrogate": ("a.jsonl", '{"id": 1, "text": "\\ud800"}', "a.jsonl, line 1: The item"),
     "array": ("a.json", '[{"text": "a"}, {"text"]', "a.json, element 2: not JSON"),
     "zip": ("a.zip", b"PK", "a.zip: unpack it first"),

@@ -159,13 +159,13 @@ def test_listeners_hear_of_commits(start):
     service.listen(broken)
     end = service.listen(lambda: heard.append(service.read(lambda desk: desk.last)))
     service.submit(answer("a")).result()
-    until(lambda: heard)
-    assert heard[0] == 1
+    until(lambda: 1 in heard)
+    assert set(heard) <= {0, 1}  # the learner may tell of the empty log first
     end()
     count = len(heard)
-    service.submit(answer("b")).result()
-    sleep(0.05)
-    assert len(heard) == count
+    for k in range(10):
+        service.submit(answer(f"b{k}")).result()
+    assert len(heard) <= count + 2  # each of the two threads may have been about to tell
 
 
 def test_leases_are_looked_at_in_time(start, monkeypatch):
@@ -211,6 +211,34 @@ def test_a_disk_without_room_for_the_learner_loses_no_answer(start, monkeypatch)
     monkeypatch.setattr(service._store, "save_snapshot", full)
     service.close()
     assert start().read(Tally.digest) == digest
+
+
+def test_a_disk_that_fills_up_while_a_snapshot_is_written_loses_no_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(service_module, "PACK_LESSONS", 7)
+    packing = Tally.packing
+    monkeypatch.setattr(
+        Tally, "packing", lambda desk: (packing(desk), lambda: (bytes(1 << 20), "large"))[1]
+    )
+    store = open_store(tmp_path / "labels.db")
+    store._db.execute("PRAGMA max_page_count = 64")  # room for answers, not for a snapshot
+    service, kept = Service(store, Tally()), []
+
+    def go_on():
+        for k in range(500):
+            service.submit(answer(f"a{k}")).result()
+            kept.append(f"a{k}")
+            sleep(0.001)  # the learner comes to its turn
+
+    with pytest.raises(Stopped, match="full"):
+        go_on()
+    assert service.read(lambda desk: set(kept) <= desk.answers.keys())  # reading goes on
+    service.close()
+    monkeypatch.undo()
+    again = Service(open_store(tmp_path / "labels.db"), Tally())
+    assert len(kept) >= 7
+    assert again.read(lambda desk: list(desk.answers)) == kept
+    assert again.submit(answer("more")).result()["durable"]
+    again.close()
 
 
 def test_a_snapshot_that_does_not_match_is_left_out(start, monkeypatch):

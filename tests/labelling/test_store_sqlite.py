@@ -178,7 +178,10 @@ def test_a_file_of_another_program_is_refused(tmp_path):
         open_store(path)
     text = tmp_path / "text.db"
     text.write_text("no database at all, but long enough to look like a file with a header " * 20)
-    with pytest.raises(Damaged):
+    with pytest.raises(Damaged, match="is no store, or its beginning is damaged: name another"):
         open_store(text)
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="is a folder, not a store: name a file"):
+        open_store(tmp_path)
+    assert not list(tmp_path.glob("text.db.*"))
+    with pytest.raises(StoreError, match=r"there is no folder .*nowhere: make it"):
         open_store(tmp_path / "nowhere" / "labels.db")

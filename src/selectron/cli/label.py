@@ -10,6 +10,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from getpass import getpass
+from itertools import chain, islice
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,7 @@ from selectron.cli.desks import (
     store_beside,
     without_password,
 )
+from selectron.cli.interrupts import leaving_at_once
 from selectron.cli.main import COMMANDS, OPTIONS
 from selectron.cli.output import check_outputs, progress, write_json
 from selectron.labelling import demo
@@ -98,7 +100,11 @@ def _of_file(options: Namespace) -> Work:
     store = options.store or store_beside(items)
     again = command_again("label", options, items)
     entries = read_items(items, columns_of(options), bool(options.multilabel))
-    return Work(items, entries, classes_of(options), images_of(items), store, again)
+    first = list(islice(entries, 1))  # read before a store is made for items that are not there
+    if not (first or is_address(store) or Path(store).exists()):
+        raise ValueError(f"{items} has no items: give a file that has some")
+    whole = chain(first, entries)
+    return Work(items, whole, classes_of(options), images_of(items), store, again)
 
 
 def command_again(command: str, options: Namespace, *items: str) -> str:
@@ -126,18 +132,20 @@ def classes_of(options: Namespace) -> list[str]:
 def ask(options: Namespace, work: Work, beside: Beside | None = None) -> dict[str, Any]:
     """Open the store, bring the items, and ask until somebody ends it; return the status then.
 
+    A Ctrl-C before or after the asking ends the process at once: a learner may compile for a
+    minute, and the log is whole at any moment.
     What is done `beside` begins when the page is there, and ends before the store is closed.
     """
     check_outputs(options)
     asking = _in_terminal if getattr(options, "terminal", False) else _on_page(options, work)
-    with in_one_line(), _service(work) as service, asking(service) as run:
+    with in_one_line(), leaving_at_once(), _service(work) as service, asking(service) as run:
         _set(service, _given(options, SETTINGS))
         with progress(None, "items") as bar:
             later = _given(options, SETTINGS_OF_CLASSES)
             loaded = load(service, work.entries, work.classes, work.images, bar.update, later)
         n_items = service.read(lambda desk: len(desk.books.items))
         if work.source and not n_items:
-            raise ValueError(f"{work.source} has no items")
+            raise ValueError(f"{work.source} has no items: give a file that has some")
         if n_items > loaded.added or loaded.known or loaded.answers:
             others = n_items - loaded.added - loaded.known
             print(
@@ -146,18 +154,18 @@ def ask(options: Namespace, work: Work, beside: Beside | None = None) -> dict[st
                 + f"; {loaded.answers:,} labels of the file taken as answers",
                 file=sys.stderr,
             )
+        print(
+            "selectron: the learner is made ready, then the questions come; "
+            "the first start compiles it, for up to a minute",
+            file=sys.stderr,
+        )
+        service.read(Desk.warm)
         with _until_interrupted(), ExitStack() as running:
 
             def began(stop: Stop) -> None:
                 if beside:
                     running.enter_context(beside(service, stop))
 
-            print(
-                "selectron: the learner is made ready, then the questions come; "
-                "the first start compiles it, for up to a minute",
-                file=sys.stderr,
-            )
-            service.read(Desk.warm)
             run(began)
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
@@ -194,13 +202,17 @@ def _set(service: Service, changes: dict[str, Any]) -> None:
 @contextmanager
 def _until_interrupted() -> Iterator[None]:
     """Go on after Ctrl-C or SIGTERM: they end the work, not the command."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    heard = [signal.SIGTERM]
+    if callable(signal.getsignal(signal.SIGINT)):  # otherwise it is ignored, and stays so
+        heard.append(signal.SIGINT)
+    before = [signal.signal(number, signal.default_int_handler) for number in heard]
     try:
         yield
     except KeyboardInterrupt:
         pass
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in zip(heard, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -217,8 +229,9 @@ def _on_page(options: Namespace, work: Work) -> Callable[[Service], AbstractCont
     What is missing for it is said before the store is opened. The server is made before items are
     read: beside a learner that compiles that would take long.
     """
-    from selectron.labelling.server import Accounts, Server
-    from selectron.labelling.server.guard import LOOPBACK
+    with leaving_at_once():
+        from selectron.labelling.server import Accounts, Server
+        from selectron.labelling.server.guard import LOOPBACK
 
     if options.host not in LOOPBACK and not (options.team and options.public):
         raise ValueError(

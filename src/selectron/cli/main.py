@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from selectron import __version__
+from selectron.cli.interrupts import CODE, LINE, leaving_at_once, none_dropped
 
 
 class Command(NamedTuple):
@@ -69,9 +70,10 @@ class _Line(Handler):
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
-        return int(options.action(options))
+        with none_dropped():
+            return int(options.action(options))
     except KeyboardInterrupt:
-        return _fail("interrupted", 130)
+        return _fail(LINE, CODE)
     except BrokenPipeError:
         return 141
     except ImportError as error:
@@ -108,7 +110,9 @@ def _in_one_line(told: set[str]) -> Callable[..., None]:
 def _action(name: str, options: Namespace) -> int:
     """Load the module of a command, and run the command."""
     module, _, function = COMMANDS[name].action.partition(":")
-    return int(getattr(import_module(f"selectron.cli.{module}"), function)(options))
+    with leaving_at_once():  # it takes seconds, and nothing has begun
+        action = getattr(import_module(f"selectron.cli.{module}"), function)
+    return int(action(options))
 
 
 def _parser() -> ArgumentParser:

@@ -107,7 +107,6 @@ def _audits(
     bodies: dict[int, dict[str, Any]] = {}
     # A frozen model knows the items of its time alone.
     known = free if judged is None else free[: len(judged)]
-    before = sum(question.number > books.audits_from for question in books.audits.values())
     for number in numbers:
         rows = np.flatnonzero(known)
         if not len(rows):
@@ -119,7 +118,7 @@ def _audits(
             "kind": "audit",
             "margin": None,
             "text": "Drawn evenly from the items without a label, to measure the error: "
-            f"audit {before + len(bodies) + 1}.",
+            f"audit {len(books.audits) + len(bodies) + 1}.",
             "guess": guess(books, chances),
             "positives": books.balance[books.settings["positive"]] + len(books.open_on),
             **_candidates(known),

@@ -106,12 +106,27 @@ def words(value: Any, what: str, longest: int) -> str:
 def storable(value: Any, what: str) -> None:
     try:
         canonical(value)
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise Refused(422, f"The {what} is nested too deep.", "Send fewer brackets.") from None
+    except (TypeError, ValueError):
         raise Refused(
             422,
-            f"The {what} cannot be stored as JSON: {error}.",
+            f"The {what} holds {shown(_unstorable(value))}, which cannot be stored as JSON.",
             "Send finite numbers, valid Unicode and plain JSON values.",
         ) from None
+
+
+def _unstorable(value: Any) -> Any:
+    """Return the innermost part of a value that is no JSON."""
+    parts = value if isinstance(value, list | tuple) else []
+    if isinstance(value, dict):
+        parts = [*value, *value.values()]
+    for part in parts:
+        try:
+            canonical(part)
+        except (TypeError, ValueError):
+            return _unstorable(part)
+    return value
 
 
 def whole(value: Any, what: str, least: int, most: int) -> int:

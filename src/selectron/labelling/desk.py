@@ -244,6 +244,10 @@ class Desk:
             raise Refused(
                 403, "That answer is somebody else's.", "Correct it in review if it is wrong."
             )
+        if answer.label != answer.own:  # undoing it would undo the correction too
+            raise Refused(
+                409, "Somebody else corrected that answer.", "Correct it in review if it is wrong."
+            )
         return self._done(Event("undone", {"id": id, "annotator": annotator}, at), [])
 
     def note(self, item: str, text: str, annotator: str, at: float) -> Decision:

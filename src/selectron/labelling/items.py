@@ -86,6 +86,11 @@ def read_items(
             raise ValueError(f"{record.place}: {refusal}") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{record.place}: {error}") from None
+        except (KeyError, TypeError, AttributeError):
+            raise ValueError(
+                f"{record.place}: its labels or notes are not written as `selectron export`, "
+                "Prodigy or Label Studio write them; correct or remove them"
+            ) from None
 
 
 class Loaded(NamedTuple):
@@ -265,11 +270,11 @@ def entry_of(record: Record, columns: Columns = BY_NAME, multilabel: bool = Fals
     else:
         answers = list(_labelled(values, label_column))
     item = _item(values, columns, label_column)
-    named = [Given(_label(label, multilabel), str(annotator)) for label, annotator in answers]
+    named = [Given(_label(label, multilabel), _annotator(name)) for label, name in answers]
     notes = values.get("notes") if isinstance(values.get("notes"), list) else []
     options = values.get("options") if PRODIGY & values.keys() else None
     classes = [str(option["id"]) for option in options] if isinstance(options, list) else []
-    return Entry(item, named, [dict(note) for note in notes or []], classes, record.place)
+    return Entry(item, named, [_note(note) for note in notes or []], classes, record.place)
 
 
 def _item(values: Mapping[str, Any], columns: Columns, label_column: str | None) -> dict[str, Any]:
@@ -286,9 +291,10 @@ def _item(values: Mapping[str, Any], columns: Columns, label_column: str | None)
     meta |= {column: _plain(values[column]) for column in columns.show}
     item = content | ({"meta": meta} if meta else {})
     id = values.get(columns.id or "id")
-    if id is None or id == "":
+    if _is_empty(id):
         id = item.get("image", "data:")
         if id.startswith("data:"):
+            checks.storable(item, "item")
             id = sha256(canonical(item).encode()).hexdigest()[:20]
     return checks.item({"id": _text(id)} | item)
 
@@ -349,12 +355,21 @@ def _annotations(task: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
 
 def _label(value: Any, multilabel: bool) -> Label:
     many = value if isinstance(value, list) else [value]
-    names = [_text(name) for name in many]
+    names = [checks.words(_text(name), "class", 200) for name in many]
     if multilabel:
         return names
     if len(names) != 1:
         raise ValueError(f"{len(names)} labels; with --multilabel an item may have several")
     return names[0]
+
+
+def _annotator(name: Any) -> str:
+    return checks.words(str(name), "annotator", 200)
+
+
+def _note(note: Mapping[str, Any]) -> dict[str, str]:
+    text = checks.words(note["text"], "note", 10_000)
+    return {"text": text, "annotator": _annotator(note["annotator"])}
 
 
 def _text(value: Any) -> str:

@@ -21,6 +21,7 @@ RECORD = struct.Struct("<8sQ32s16s")  # name, number of the event, its hash, che
 NAME = b"SELMARK1"
 SLOT = 4096  # bytes: slots on different pages are never torn by one write
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class Marked(NamedTuple):
@@ -49,8 +50,10 @@ def flush_folder(folder: Path) -> None:
 
 def error_of(path: Path, error: OSError) -> StoreError:
     """Say what went wrong with a file."""
-    kind = DiskFull if error.errno in FULL else StoreError
-    return kind(f"{path} cannot be written: {error.strerror}")
+    if error.errno in FULL:
+        return DiskFull(f"{path} cannot be written: {error.strerror}")
+    remedy = "; name a store where you may write" if error.errno in FORBIDDEN else ""
+    return StoreError(f"{path} cannot be written: {error.strerror}{remedy}")
 
 
 def read_mark(path: Path) -> Marked | None:

@@ -43,6 +43,7 @@ from selectron.labelling.store.log import (
 )
 from selectron.labelling.store.mark import Mark, error_of, flush, flush_folder, read_mark
 
+MAGIC = b"SQLite format 3\0"  # how a file of SQLite begins
 APPLICATION = 0x53454C45  # "SELE", in the header of the file
 # Step k makes a store of version k out of one of version k - 1. Steps are only ever added.
 MIGRATIONS = [
@@ -71,6 +72,8 @@ class SqliteStore(Writing):
     def __init__(self, path: Path, readonly: bool = False) -> None:
         super().__init__(readonly)
         self.path = path.absolute()
+        with _said(self.path):
+            _check_place(self.path)
         if readonly:
             if not self.path.exists():
                 raise StoreError(f"there is no store at {self.path}")
@@ -242,6 +245,23 @@ def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(f"{path.name}.{suffix}")
 
 
+def _check_place(path: Path) -> None:
+    """Refuse a path that no store can be at, before anything is made beside it."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder, not a store: name a file, {path / 'labels.db'} say")
+    if not path.parent.is_dir():
+        raise StoreError(f"there is no folder {path.parent}: make it, or name another store")
+    mends = any(path.with_name(path.name + end).exists() for end in ("-wal", "-journal"))
+    if path.exists() and not mends:  # otherwise SQLite mends what a power cut has torn
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+        if start and start != MAGIC:
+            raise Damaged(
+                f"{path} is no store, or its beginning is damaged: name another file, or restore "
+                "a backup"
+            )
+
+
 def _plain(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
@@ -278,7 +298,7 @@ def _check_version(path: Path, db: sqlite3.Connection) -> int:
     version = _pragma(db, "user_version")
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and _pragma(db, "application_id") != APPLICATION:
-        raise StoreError(f"{path} is a database of another program")
+        raise StoreError(f"{path} is a database of another program: name another file")
     if version > len(MIGRATIONS):
         raise StoreError(
             f"{path} has version {version}, and this selectron reads up to {len(MIGRATIONS)}: "
