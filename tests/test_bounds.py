@@ -53,6 +53,7 @@ VALID = {
             dkm09.patience,
             dkm09.active_labels,
             dkm09.active_errors,
+            dkm09.active_rows,
             dkm09.runs,
         ],
         SPHERE,

@@ -4,7 +4,7 @@ Labels to reach an error are means over a few fixed seeds. The tolerances are th
 of such a mean or more; d log(1/eps) and a power of 1/eps are much further apart.
 """
 
-from math import log
+from math import cos, log, sin
 
 import numpy as np
 import pytest
@@ -15,11 +15,15 @@ from selectron.reproduce import EXPERIMENTS
 from selectron.reproduce.dkm09 import labels as dkm09
 from selectron.reproduce.dkm09.labels import COARSE, CURVES, DIMENSIONS, patience, summary
 from selectron.reproduce.dkm09.sphere import (
+    World,
+    band_share,
     error,
     inside,
     labels_by_streaming,
     labels_inside_the_band,
+    wrong_outside,
 )
+from selectron.reproduce.harness.measure import first_passages
 from selectron.streams.drifting import on_sphere
 from selectron.updates import Perceptron, Reflection
 
@@ -72,15 +76,40 @@ def test_the_band_needs_three_dimensions(d):
 
 
 def test_drawing_the_band_is_the_same_as_waiting_for_it():
-    """Both ways to the same error need the same labels on average, within three sigma."""
-    d, seeds, errors = 6, range(40), np.array([0.1, 0.03])
-    rules = Reflection(), Halving(patience(d)), d, errors
-    inside = np.array([labels_inside_the_band(*rules, seed, 4000) for seed in seeds], float)
-    waiting = np.array([labels_by_streaming(*rules, 100 + seed, 400_000) for seed in seeds], float)
-    assert np.isfinite(inside).all()
-    assert np.isfinite(waiting).all()
+    """Both ways to the same error take the same labels, rows and mistakes, within three sigma."""
+    d, errors = 6, [0.1, 0.03]
+    inside, waiting = np.array([
+        [first_passages(ways(World(Reflection(), Halving(patience(d)), d, seed)), errors)
+         for seed in seeds]
+        for seeds, ways in ((range(40), lambda world: world.by_band(4000)),
+                            (range(100, 140), lambda world: world.by_rows(400_000)))
+    ], float)  # fmt: skip
+    assert np.isfinite([inside, waiting]).all()
     spread = np.sqrt(inside.var(axis=0) / 40 + waiting.var(axis=0) / 40)
     assert (np.abs(inside.mean(axis=0) - waiting.mean(axis=0)) < 3 * spread).all()
+
+
+@pytest.mark.parametrize(("d", "angle"), [(3, 0.3), (3, 2.0), (10, 0.05), (10, 1.2), (20, 3.0)])
+@pytest.mark.parametrize("width", [0.0, 0.02, 0.2, 1.0])
+def test_the_band_and_the_mistakes_outside_are_what_sampling_finds(d, angle, width):
+    X = on_sphere(np.random.default_rng(d), 100_000, d)
+    margins, other = X[:, 0], cos(angle) * X[:, 0] + sin(angle) * X[:, 1]
+    outside = np.abs(margins) > width
+    wrong = outside & ((margins > 0) != (other > 0))
+    assert band_share(d, width) == pytest.approx(1 - outside.mean(), abs=0.006)
+    assert wrong_outside(d, angle, width) == pytest.approx(wrong.mean(), abs=0.006)
+
+
+def test_without_a_band_all_mistakes_are_outside():
+    for d in (3, 10, 100):
+        for angle in (1e-6, 0.01, 1.0, 3.0):
+            assert wrong_outside(d, angle, 0.0) == pytest.approx(angle / np.pi, rel=1e-5)
+
+
+def test_a_learner_that_asks_always_errs_where_it_updates():
+    for tally, _ in World(Reflection(), Always(), 5, 0).by_rows(8000):
+        assert tally.labels == tally.rows
+    assert 0 < tally.mistakes <= 1 + int(tally.rows**0.5)
 
 
 def test_reflection_with_halving_grows_like_d_log_one_over_eps():

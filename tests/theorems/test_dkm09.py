@@ -161,3 +161,15 @@ def test_labels_and_patience_solve_the_equations_of_theorem_3(d, error, delta, c
     assert delta / 4 >= L * 0.75**R
     assert dkm09.active_errors(**known) == pytest.approx(64 * U)
     assert np.exp(-U / 4) <= delta / 4  # Chernoff: 64U errors would give more than U updates
+
+
+@given(d=st.integers(1, 10**6), error=ERRORS, delta=DELTAS, c=st.floats(1e-6, 0.02))
+def test_among_the_rows_of_theorem_3_are_more_errors_than_it_allows(d, error, delta, c):
+    """Chernoff, where every row errs with probability ε; the two ways to fail share δ/4."""
+    known = {"d": d, "error": error, "delta": delta, "c": c}
+    expected = error * dkm09.active_rows(**known)
+    allowed = dkm09.active_errors(**known)
+    assert expected > allowed
+    fewer = np.exp(-((expected - allowed) ** 2) / (2 * expected))
+    assert fewer + np.exp(-dkm09.active_updates(**known) / 4) <= delta / 4
+    assert expected == pytest.approx(128 * dkm09.active_updates(**known))

@@ -146,6 +146,23 @@ def active_errors(*, d: int, error: float, delta: float, c: float = ADMISSIBLE_C
     return 64 * active_updates(d=d, error=error, delta=delta, c=c)
 
 
+def active_rows(*, d: int, error: float, delta: float, c: float = ADMISSIBLE_C) -> float:
+    """Bound the rows drawn, asked about or not, until the error rate is ε ([DKM09], Theorem 3).
+
+    128 U/ε: until then every row is an error with probability ε or more. Among so many rows 128 U
+    errors are expected, and by Chernoff fewer than the 64 U of `active_errors` have a probability
+    of exp(-16 U) only.
+
+    Parameters are those of `active_updates`.
+
+    Examples
+    --------
+    >>> round(active_rows(d=10, error=0.01, delta=0.05, c=0.01))
+    312475460
+    """
+    return 2 * active_errors(d=d, error=error, delta=delta, c=c) / error
+
+
 def runs(*, d: int, error: float, delta: float, c: float = ADMISSIBLE_C) -> float:
     """Count the runs of R labels: U + log₂(2√d/ε) ([DKM09], L/R in the proof of Theorem 3).
 

@@ -1,10 +1,14 @@
-"""Count labels of half-space learners on the unit sphere, where an error is an angle."""
+"""Count labels, rows and mistakes of half-space learners on the unit sphere.
+
+The error of a half-space there is its angle to the target over π.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import acos, pi
+from math import acos, asin, pi, tan
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import beta, betainc
 
 from selectron.arrays import Matrix, Vector
 from selectron.classifier.labels import Labels as ClassLabels
@@ -21,6 +25,7 @@ from selectron.spec import QueryRule, Rules, UpdateRule
 from selectron.streams.drifting import on_sphere
 
 BLOCK = 4096
+Signs = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
 
 
 def error(target: Vector, weights: Vector) -> float:
@@ -31,11 +36,19 @@ def error(target: Vector, weights: Vector) -> float:
     return acos(min(1.0, max(-1.0, float(target @ weights) / length))) / pi
 
 
+class Tally(NamedTuple):
+    """The labels asked so far, the rows drawn, and the mistakes on all rows, asked about or not."""
+
+    labels: int
+    rows: int
+    mistakes: int
+
+
 class World:
     """A learner, the half-space that it has to find, and the generator of the points."""
 
     def __init__(self, update: UpdateRule, query: QueryRule, d: int, seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
+        self.seed, self.rng = seed, np.random.default_rng(seed)
         self.target = on_sphere(self.rng, 1, d)[0]
         rules = Rules(Raw(), update, query)
         self.machine = LinearMachine(rules, d, np.dtype(np.float64), seed)
@@ -45,40 +58,98 @@ class World:
         drawn: Vector = on_sphere(self.rng, 1, self.machine.d)[0]
         return drawn
 
-    def signs(self, X: Matrix) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+    def signs(self, X: Matrix) -> Signs:
         return np.where(X @ self.target > 0.0, 1, -1).astype(np.int8)
 
-    def error(self) -> float:
-        return error(self.target, hypothesis(self.machine.states.now.update))
+    def weights(self) -> Vector:
+        now: Vector = hypothesis(self.machine.states.now.update)
+        return now
 
-    def by_rows(self, most_rows: int) -> Iterator[tuple[int, float]]:
-        """Draw every row; yield labels and error after each update."""
-        run = self.run
+    def error(self) -> float:
+        return error(self.target, self.weights())
+
+    def by_rows(self, most_rows: int) -> Iterator[tuple[Tally, float]]:
+        """Draw every row; yield the tally and the error after each update."""
+        run, mistakes = self.run, 0
         while run.rounds < most_rows:
             X = on_sphere(self.rng, BLOCK, self.machine.d)
             signs, done = self.signs(X), 0
             while done < BLOCK:
+                weights, first = self.weights().copy(), done
                 stop = run.play(Dense(X), signs, first=done, pause=True)
                 done = stop.position
+                mistakes += n_wrong(weights, X[first:done], signs[first:done])
                 if stop.status == UPDATED:
-                    yield run.n_asked, self.error()
+                    yield Tally(run.n_asked, run.rounds, mistakes), self.error()
 
-    def by_band(self, most_labels: int) -> Iterator[tuple[int, float]]:
-        """Draw only rows inside the band; yield labels and error after each of them."""
+    def by_band(self, most_labels: int) -> Iterator[tuple[Tally, float]]:
+        """Draw only rows inside the band; yield the tally and the error after each of them.
+
+        How many rows were outside before, and how many mistakes among them, is drawn too, from a
+        generator of its own: these counts change no row.
+        """
+        counts = np.random.default_rng([self.seed, 1])
+        d, rows, mistakes = self.machine.d, 0, 0
         for n_labels in range(1, most_labels + 1):
             state = self.machine.states.now
-            band = hypothesis(state.update), state.query.threshold
-            x = self.point() if n_labels == 1 else inside(self.rng, *band)
+            weights, width = hypothesis(state.update), min(1.0, float(state.query.threshold))
+            if n_labels == 1:
+                x = self.point()
+            else:
+                share = band_share(d, width)
+                outside = int(counts.geometric(share)) - 1
+                if outside:
+                    wrong = wrong_outside(d, pi * self.error(), width) / (1.0 - share)
+                    mistakes += int(counts.binomial(outside, min(1.0, wrong)))
+                rows += outside
+                x = inside(self.rng, weights, width)
             X = x[np.newaxis]
+            rows += 1
+            mistakes += n_wrong(weights, X, self.signs(X))
             self.machine.lesson(Dense(X), self.signs(X), NOTHING_TOLD, fresh=False)
-            yield n_labels, self.error()
+            yield Tally(n_labels, rows, mistakes), self.error()
+
+
+def n_wrong(
+    weights: Vector, X: Matrix, signs: np.ndarray[tuple[int, ...], np.dtype[np.int8]]
+) -> int:
+    """Count the rows to which a half-space gives another sign."""
+    return int(np.count_nonzero((X @ weights > 0.0) != (signs > 0)))
+
+
+def band_share(d: int, width: float) -> float:
+    """Return the share of the sphere with a margin of at most `width` to a half-space."""
+    return float(betainc(0.5, (d - 1) / 2, width * width))
+
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+def wrong_outside(d: int, angle: float, width: float) -> float:
+    """Return the share of the sphere outside the band on which two half-spaces differ.
+
+    A point has the margin m = sin φ > width to the one; the half-spaces are at `angle`. In the
+    plane of both, across the margin, lies cos φ times a coordinate t of a sphere of one dimension
+    less. The point is wrong where t < -tan φ / tan(angle). The density of φ is that of cos^(d-2).
+    """
+    if angle > pi / 2:  # the opposite of the other half-space is wrong where this one is right
+        return 1.0 - band_share(d, width) - wrong_outside(d, pi - angle, width)
+    low, high = asin(width), angle
+    if low >= high:
+        return 0.0
+    phi = low + (high - low) * (NODES + 1.0) / 2.0
+    t = np.tan(phi) / tan(angle)
+    below = 0.5 - 0.5 * betainc(0.5, (d - 2) / 2, t * t)
+    density = np.cos(phi) ** (d - 2) / beta(0.5, (d - 1) / 2)
+    return float((high - low) * (WEIGHTS @ (density * below)))
 
 
 def labels_by_streaming(
     update: UpdateRule, query: QueryRule, d: int, errors: Vector, seed: int, most_rows: int
 ) -> Labels:
     """Return the labels asked when each error was first reached, drawing the rows one by one."""
-    return first_passages(World(update, query, d, seed).by_rows(most_rows), errors.tolist())
+    world = World(update, query, d, seed)
+    return labels_of(first_passages(world.by_rows(most_rows), errors.tolist()))
 
 
 def labels_inside_the_band(
@@ -91,7 +162,12 @@ def labels_inside_the_band(
     """
     if d < 3:
         raise ValueError(f"the band is drawn from its density, which is for d >= 3, got {d=}")
-    return first_passages(World(update, query, d, seed).by_band(most_labels), errors.tolist())
+    world = World(update, query, d, seed)
+    return labels_of(first_passages(world.by_band(most_labels), errors.tolist()))
+
+
+def labels_of(tallies: Sequence[Tally | None]) -> Labels:
+    return [tally and tally.labels for tally in tallies]
 
 
 def inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:

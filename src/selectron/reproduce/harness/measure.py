@@ -10,8 +10,10 @@ Value = TypeVar("Value")
 Labels = list[int | None]  # labels to each level, or of each run; None where it was not reached
 
 
-def first_passages(errors: Iterable[tuple[int, float]], levels: Sequence[float]) -> Labels:
-    """Return the labels when the error was first at or below each level.
+def first_passages(
+    errors: Iterable[tuple[Value, float]], levels: Sequence[float]
+) -> list[Value | None]:
+    """Return the labels, or what else was counted, when the error was first at most each level.
 
     Parameters
     ----------
@@ -20,7 +22,7 @@ def first_passages(errors: Iterable[tuple[int, float]], levels: Sequence[float])
     levels : sequence of float
         They fall.
     """
-    reached: Labels = []
+    reached: list[Value | None] = []
     for labels, now in errors:
         while len(reached) < len(levels) and now <= levels[len(reached)]:
             reached.append(labels)

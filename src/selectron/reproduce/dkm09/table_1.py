@@ -1,0 +1,309 @@
+"""Count rows, mistakes, labels and work of learners on the sphere ([DKM09], Table 1).
+
+[Mon06], Table 3.1, is the same table with fewer learners, and says which of them are online.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from selectron.arrays import Vector
+from selectron.bounds import dkm09
+from selectron.queries import Always, Halving
+from selectron.reproduce.dkm09.labels import (
+    COARSE,
+    DIMENSIONS,
+    TO_A_MILLIONTH,
+    TO_A_THOUSANDTH,
+    patience,
+)
+from selectron.reproduce.dkm09.sphere import Job, Tally, World
+from selectron.reproduce.dkm09.version_space import (
+    Filter,
+    by_committee,
+    by_consistency,
+    tallies,
+)
+from selectron.reproduce.harness.experiment import Row
+from selectron.reproduce.harness.measure import first_passages, grouped
+from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
+from selectron.reproduce.harness.verdict import verdict
+from selectron.spec import UpdateRule
+from selectron.updates import Perceptron, Reflection
+
+LOW_DIMENSIONS = (5, 10, 15)  # for those that keep every label: a run in d = 20 takes a minute
+DRAWN = 10
+QUANTITIES = ("rows", "mistakes", "labels")
+SLACK = 0.25  # a fitted power may be this far from the paper's, which omits logarithms
+DELTA = 0.05  # the chance to fail, in the bounds of Theorem 3
+Tallies = list[Tally | None]  # at each error; None where it was not reached
+
+
+class Order(NamedTuple):
+    """An order of growth: powers of d, of 1/eps and of log(1/eps)."""
+
+    d: float
+    error: float
+    log: int = 0
+
+    def __str__(self) -> str:
+        bases = ("d", "(1/eps)", "log(1/eps)")
+        parts = [
+            base if power == 1 else f"{base}^{round(power, 2):g}"
+            for base, power in zip(bases, self, strict=True)
+            if power
+        ]
+        return " ".join(parts)
+
+
+class Learner(NamedTuple):
+    """One line of the table.
+
+    Parameters
+    ----------
+    errors : array
+        The errors to be reached.
+    dimensions : tuple
+        The dimensions of the spheres.
+    tallies : callable
+        Runs a dimension and a seed; yields the tally and the error.
+    most : dict
+        The paper's order for each quantity that it bounds from above.
+    least : Order, optional
+        The order that the paper says no quantity stays below.
+    work : callable
+        The multiplications that a row costs, by the dimension and the labels kept.
+    """
+
+    errors: Vector
+    dimensions: tuple[int, ...]
+    tallies: Callable[[int, int], Iterator[tuple[Tally, float]]]
+    most: dict[str, Order]
+    least: Order | None
+    work: Callable[[int, float], float]
+
+
+def always(update: UpdateRule) -> Callable[[int, int], Iterator[tuple[Tally, float]]]:
+    """Draw every row and ask for every label."""
+    return lambda d, seed: World(update, Always(), d, seed).by_rows(20_000 * d)
+
+
+def banded(d: int, seed: int) -> Iterator[tuple[Tally, float]]:
+    """Draw the rows inside the band of the active learner, and count those outside."""
+    return World(Reflection(), Halving(patience(d)), d, seed).by_band(400 * d)
+
+
+def margin_only(d: int, labels: float) -> float:
+    return d
+
+
+def orders(d: float) -> dict[str, Order]:
+    """Return the orders of an active learner in the table."""
+    return {"rows": Order(d, 1, 1), "mistakes": Order(d, 0, 1), "labels": Order(d, 0, 1)}
+
+
+def kept(asks: Filter) -> Callable[[int, int], Iterator[tuple[Tally, float]]]:
+    """Keep every label, and ask by a filter of the version space."""
+    return lambda d, seed: tallies(asks, d, seed, 50_000 * d)
+
+
+LEARNERS = {
+    "Perceptron + Always": Learner(
+        COARSE, DIMENSIONS, always(Perceptron()),
+        {"rows": Order(1, 3), "mistakes": Order(1, 2)}, Order(0, 2), margin_only),
+    "Reflection + Always": Learner(
+        TO_A_THOUSANDTH, DIMENSIONS, always(Reflection()),
+        orders(1) | {"labels": Order(1, 1, 1)}, None, margin_only),  # all rows have a label
+    "Reflection + Halving": Learner(
+        TO_A_MILLIONTH, DIMENSIONS, banded, orders(1), None, margin_only),
+    "query by committee": Learner(
+        TO_A_THOUSANDTH, LOW_DIMENSIONS, kept(by_committee), orders(1), None,
+        lambda d, labels: 2 * (2 * d) * (2 * d * labels)),  # two members, 2d steps each
+    "version-space filter": Learner(
+        TO_A_THOUSANDTH, LOW_DIMENSIONS, kept(by_consistency), orders(1.5), None,
+        lambda d, labels: d * labels),  # at least: a row is held against every label once
+}  # fmt: skip
+
+
+def jobs(seeds: int) -> list[Job]:
+    return [
+        Job(name, d, seed)
+        for name, learner in LEARNERS.items()
+        for d in learner.dimensions
+        for seed in range(seeds)
+    ]
+
+
+def measure(job: Job) -> Tallies:
+    learner = LEARNERS[job.learner]
+    return first_passages(learner.tallies(job.d, job.seed), learner.errors.tolist())
+
+
+def report(found: Iterable[tuple[Job, Tallies]], seeds: int) -> Row:
+    """Return the mean tally at each error, and how each quantity grows."""
+    runs = grouped(((job.learner, job.d), tallies) for job, tallies in found)
+    curves = [{"learner": name, "d": d} | summary(LEARNERS[name], some, d)
+              for (name, d), some in runs.items()]  # fmt: skip
+    fits = [
+        {"learner": name, "quantity": quantity, "order": fit(name, quantity, curves)}
+        for name in LEARNERS
+        for quantity in QUANTITIES
+    ]
+    return {"seeds": seeds, "curves": curves, "growth": fits}
+
+
+def summary(learner: Learner, runs: Sequence[Tallies], d: int) -> Row:
+    """Average the runs at the errors that all of them reached."""
+    at_each = list(zip(*runs, strict=True))
+    means = [None if None in some else np.mean(some, axis=0) for some in at_each]
+    found: Row = {"errors": learner.errors.tolist()}
+    for place, quantity in enumerate(Tally._fields):
+        found[quantity] = [None if mean is None else float(mean[place]) for mean in means]
+    found["reached"] = [sum(tally is not None for tally in some) / len(some) for some in at_each]
+    found["work"] = [None if n is None else learner.work(d, n) for n in found["labels"]]
+    return found
+
+
+def fit(name: str, quantity: str, curves: Sequence[Row]) -> Order | None:
+    """Fit powers of d and 1/eps to the finer half of the errors, after the paper's logarithm."""
+    learner = LEARNERS[name]
+    log = learner.most[quantity].log if quantity in learner.most else 0
+    coarse = len(learner.errors) // 2
+    cells = [
+        (np.log(curve["d"]), np.log(1 / eps), np.log(n) - log * np.log(np.log(1 / eps)))
+        for curve in curves
+        if curve["learner"] == name
+        for eps, n in zip(curve["errors"][coarse:], curve[quantity][coarse:], strict=True)
+        if n is not None
+    ]
+    if len({d for d, *_ in cells}) < 2 or len({efolds for _, efolds, _ in cells}) < 2:
+        return None
+    d, efolds, y = np.array(cells).T
+    powers = np.linalg.lstsq(np.c_[d, efolds, np.ones(len(y))], y, rcond=None)[0]
+    return Order(float(powers[0]), float(powers[1]), log)
+
+
+def verdicts(result: Row) -> list[Row]:
+    """Judge the orders of the table, Theorem 3 with its constants, and who is online."""
+    return [
+        *(judge_orders(result, name) for name in LEARNERS),
+        judge_theorem_3(result),
+        judge_online(result),
+    ]
+
+
+def judge_orders(result: Row, name: str) -> Row:
+    """Hold the fitted powers of a learner against the paper's."""
+    learner = LEARNERS[name]
+    fits = {
+        row["quantity"]: Order(*row["order"])
+        for row in result["growth"]
+        if row["learner"] == name and row["order"]
+    }
+    holds = [
+        fits[quantity].d <= most.d + SLACK and fits[quantity].error <= most.error + SLACK
+        for quantity, most in learner.most.items()
+        if quantity in fits
+    ]
+    claim = [f"{quantity} at most {most}" for quantity, most in learner.most.items()]
+    if learner.least:
+        claim.append(f"rows, mistakes and labels at least {learner.least}")
+        holds += [order.error >= learner.least.error - SLACK for order in fits.values()]
+    ours = ", ".join(f"{quantity} {order}" for quantity, order in fits.items())
+    return verdict(
+        f"{name}: {', '.join(claim)}, up to logarithms", f"{ours} (powers within {SLACK})", holds
+    )
+
+
+def judge_theorem_3(result: Row) -> Row:
+    """Hold the tallies of the active learner against the bounds with a proven constant."""
+    bounds = {
+        "rows": dkm09.active_rows,
+        "mistakes": dkm09.active_errors,
+        "labels": dkm09.active_labels,
+    }
+    times = {
+        quantity: [
+            bound(d=curve["d"], error=eps, delta=DELTA) / n
+            for curve in result["curves"]
+            if curve["learner"] == "Reflection + Halving"
+            for eps, n in zip(curve["errors"], curve[quantity], strict=True)
+            if n is not None
+        ]
+        for quantity, bound in bounds.items()
+    }
+    return verdict(
+        "with a proven constant the active learner keeps to the bounds on its rows, mistakes and "
+        "labels (Theorem 3)",
+        "bound over measured, at least: "
+        + ", ".join(f"{quantity} {min(some, default=inf):.1e}" for quantity, some in times.items()),
+        [ratio >= 1.0 for some in times.values() for ratio in some],
+    )
+
+
+def judge_online(result: Row) -> Row:
+    """Say whose rows cost more at the finest error than at the coarsest."""
+    grows = {
+        name: max(
+            curve["work"][-1] / curve["work"][0]
+            for curve in result["curves"]
+            if curve["learner"] == name and None not in (curve["work"][0], curve["work"][-1])
+        )
+        for name in LEARNERS
+        if any(c["learner"] == name and c["work"][-1] is not None for c in result["curves"])
+    }
+    online = {name for name, learner in LEARNERS.items() if learner.work is margin_only}
+    return verdict(
+        "only the Perceptron and the new learner, with or without a filter, are online: a row "
+        "costs the same however many came before (Table 3.1)",
+        "work of a row at the finest error over that at the coarsest: "
+        + ", ".join(f"{name} {times:.1f}" for name, times in grows.items()),
+        [(times == 1.0) == (name in online) for name, times in grows.items()],
+    )
+
+
+def text(result: Row) -> str:
+    """Write the tallies at each error, then the growth beside the paper's."""
+    lines = []
+    for curve in result["curves"]:
+        rows = [[f"{curve['learner']}, d = {curve['d']}", *(f"{e:.2g}" for e in curve["errors"])]]
+        for quantity in (*QUANTITIES, "work"):
+            found = zip(curve[quantity], curve["reached"], strict=True)
+            cells = (f"- ({share:.2f})" if n is None else f"{n:.3g}" for n, share in found)
+            rows.append([f"  {quantity}", *cells])
+        lines += lay_out(rows)
+    return "\n".join([*lines, "", *growth_lines(result)])
+
+
+def growth_lines(result: Row) -> list[str]:
+    """Lay out the fitted orders of each learner above the paper's."""
+    fits = grouped((row["learner"], row["order"]) for row in result["growth"])
+    rows = [["growth of", *QUANTITIES]]
+    for name, learner in LEARNERS.items():
+        rows.append([name, *(str(Order(*order)) if order else "-" for order in fits[name])])
+        rows.append(["  the paper", *(claimed(learner, quantity) for quantity in QUANTITIES)])
+    return lay_out(rows)
+
+
+def claimed(learner: Learner, quantity: str) -> str:
+    """Write the paper's orders for a quantity of a learner."""
+    most = [f"at most {learner.most[quantity]}"] if quantity in learner.most else []
+    least = [f"at least {learner.least}"] if learner.least else []
+    return ", ".join(most + least) or "-"
+
+
+def draw(result: Row) -> Picture:
+    """Draw rows, mistakes and labels against the error in ten dimensions."""
+    figure, panels = new_figure(11, 4, 1, len(QUANTITIES), sharey=True)
+    for axes, quantity in zip(panels, QUANTITIES, strict=True):
+        for curve in result["curves"]:
+            if curve["d"] == DRAWN:
+                counts = [n or np.nan for n in curve[quantity]]
+                axes.plot(curve["errors"], counts, marker=".", label=curve["learner"])
+        finish(axes, xscale="log", yscale="log", xlabel="error", title=quantity,
+               legend=7 if quantity == QUANTITIES[-1] else None)  # fmt: skip
+        axes.invert_xaxis()
+    figure.suptitle(f"[DKM09], Table 1, by experiment: d = {DRAWN}")
+    return figure
