@@ -114,7 +114,7 @@ def test_a_process_that_loaded_the_old_rule_does_not_pass_it_on_as_the_new_one(p
     rule = package / "updates" / "perceptron.py"
     edit = (
         "from pathlib import Path\n"
-        f"import selectron\nrule = Path({str(rule)!r})\n"
+        f"import selectron.updates\nrule = Path({str(rule)!r})\n"
         "rule.write_text(rule.read_text().replace('rule.eta * y', '7.0 * y'))\n"
     )
     old = run(package, edit + SCRIPT)

@@ -44,11 +44,13 @@ class ByMargin(QueryRule):
     --------
     >>> import numpy as np
     >>> from selectron.tracking import ByMargin, TrackingClassifier
+    >>> from selectron.updates import Perceptron
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((4000, 5))
-    >>> clf = TrackingClassifier(query=ByMargin(rate=0.05)).fit(X, X[:, 0] > 0)
+    >>> clf = TrackingClassifier([Perceptron()], query=ByMargin(rate=0.05))
+    >>> clf = clf.fit(X, X[:, 0] > 0)
     >>> print(clf.n_asked_)
-    361
+    349
     """
 
     rate: float = 0.1

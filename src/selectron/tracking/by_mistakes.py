@@ -38,11 +38,13 @@ class ByMistakes(QueryRule):
     --------
     >>> import numpy as np
     >>> from selectron.tracking import ByMistakes, TrackingClassifier
+    >>> from selectron.updates import Perceptron
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((4000, 5))
-    >>> clf = TrackingClassifier(query=ByMistakes()).fit(X, X[:, 0] > 0)
+    >>> clf = TrackingClassifier([Perceptron()], query=ByMistakes())
+    >>> clf = clf.fit(X, X[:, 0] > 0)
     >>> print(clf.n_asked_)
-    170
+    206
     """
 
     grow: float = 0.3
