@@ -6,7 +6,7 @@ the source. A crash before the event loses nothing, for the messages are handed 
 after it doubles nothing, for the desk knows their ids.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -16,7 +16,7 @@ from typing import Any
 from selectron.features import Features
 from selectron.labelling import asking
 from selectron.labelling.desk import ITEMS_AN_EVENT, Desk, Refused
-from selectron.labelling.items import BATCH_CHARACTERS, BY_NAME, Columns, entry_of
+from selectron.labelling.items import BY_NAME, Columns, batches, entry_of
 from selectron.labelling.service import Full, Service
 from selectron.labelling.sources.protocol import Away, Message, Source
 from selectron.labelling.store import Unfit
@@ -109,7 +109,7 @@ class Intake:
             self._ended.wait(PAUSE_SECONDS)
             return None
         messages = self.source.read(self._room, READ_SECONDS)
-        for part in _parts(messages):
+        for part in batches(messages, lambda message: message.values):
             self._bring(service, part)
         return len(messages)
 
@@ -173,17 +173,3 @@ class Intake:
         if "image" in item:
             Features([item], self.images).picture(item)
         return item
-
-
-def _parts(messages: list[Message]) -> Iterator[list[Message]]:
-    """Put messages together as long as they are short: an event is held in memory whole."""
-    part: list[Message] = []
-    size = 0
-    for message in messages:
-        part.append(message)
-        size += len(str(message.values))
-        if size > BATCH_CHARACTERS:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part

@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from selectron.features import Features, kind_of
 from selectron.labelling import checks
@@ -30,6 +30,7 @@ DECISIONS = ("accept", "reject", "ignore")
 BATCH = 1000  # items of one event
 BATCH_CHARACTERS = 8 << 20
 FILE = "file"  # the annotator of labels that no annotator is named for
+Thing = TypeVar("Thing")
 
 
 class Columns(NamedTuple):
@@ -122,7 +123,7 @@ def load(
     added = known = 0
     first = service.read(lambda desk: desk.books.items[:1])
     kind = kind_of(first[0]) if first else None
-    for batch in _batches(entries):
+    for batch in batches(entries, lambda entry: entry.item):
         new = service.read(partial(_unknown, batch))
         for entry in batch:
             kind = kind or kind_of(entry.item)
@@ -158,13 +159,13 @@ def _add(batch: list[Entry], desk: Desk) -> Decision:
         raise ValueError(f"{batch[0].place} to {batch[-1].place}: {refusal}") from None
 
 
-def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """Put entries together: a thousand, or fewer long ones."""
-    batch: list[Entry] = []
+def batches(things: Iterable[Thing], content: Callable[[Thing], object]) -> Iterator[list[Thing]]:
+    """Put things together: a thousand, or fewer long ones. An event is held in memory whole."""
+    batch: list[Thing] = []
     size = 0
-    for entry in entries:
-        batch.append(entry)
-        size += len(str(entry.item))
+    for thing in things:
+        batch.append(thing)
+        size += len(str(content(thing)))
         if len(batch) == BATCH or size > BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0

@@ -312,22 +312,23 @@ def many_members_learn(
     return update._replace(members=members, n_updates=update.n_updates + 1)
 
 
+@helper
+def write_votes(weights: Vector, votes: Vector, details: Vector) -> None:
+    """Write the weights of all learners, and what they said."""
+    n = len(weights)
+    for k in range(min(n, len(details) // 2)):
+        details[k] = weights[k]
+        details[n + k] = votes[k]
+
+
 @write_details.of(MembersState)
 def members_details(update: MembersState, details: Vector) -> None:
-    """Write weights and margins of all learners."""
-    n = len(update.weights)
-    for k in range(min(n, len(details) // 2)):
-        details[k] = update.weights[k]
-        details[n + k] = update.margins[k]
+    write_votes(update.weights, update.margins, details)
 
 
 @write_details.of(ManyMembersState)
 def many_members_details(update: ManyMembersState, details: Vector) -> None:
-    """Write weights and guesses of all learners."""
-    n = len(update.weights)
-    for k in range(min(n, len(details) // 2)):
-        details[k] = update.weights[k]
-        details[n + k] = update.guesses[k]
+    write_votes(update.weights, update.guesses, details)
 
 
 @hear_each.of(Link)
