@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from selectron.kernels.tiles import fused
 from tests.kernels.digests import digests
-from tests.other_process import ONE_FAST, digests_of
+from tests.other_process import CPUS, ONE_FAST, digests_of
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,9 @@ def test_the_blas_does_not_show(here, core):
 
 
 @pytest.mark.parametrize("cpu", ONE_FAST)
-def test_the_processor_does_not_show(here, cpu, tmp_path):
-    settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
-    if cpu == "generic":  # without fused multiply-add: the C library's, slow and exact
-        settings["NUMBA_CPU_FEATURES"] = ""
-    assert digests_of("tests.kernels.digests", "few", **settings) == {
+def test_the_processor_does_not_show(here, cpu):
+    # The generic one has no fused multiply-add: the C library's, slow and exact.
+    assert digests_of("tests.kernels.digests", "few", **CPUS[cpu]) == {
         "many classes": here["many classes"]
     }
 

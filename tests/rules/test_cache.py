@@ -35,8 +35,12 @@ def package(tmp_path):
 
 
 def run(package, script=SCRIPT):
-    environment = dict(os.environ, PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
-    environment.pop("NUMBA_CACHE_DIR", None)
+    environment = dict(
+        os.environ,
+        PYTHONPATH=str(package.parent),
+        PYTHONDONTWRITEBYTECODE="1",
+        NUMBA_CACHE_DIR=str(package.parent / "compiled"),
+    )
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=environment,
@@ -90,6 +94,15 @@ hits = sum(sum(each.stats.cache_hits.values()) for each in kernels)
 misses = sum(sum(each.stats.cache_misses.values()) for each in kernels)
 print(hits, misses, clf.coef_.tolist())
 """
+
+
+def test_another_installation_of_the_same_code_finds_it(package):
+    assert run(package)[:2] == (0, 1)
+    package.rename(package.parent / "elsewhere")
+    moved = package.parent / "site" / "selectron"
+    shutil.copytree(package.parent / "elsewhere", moved)
+    (package.parent / "site" / "compiled").symlink_to(package.parent / "compiled")
+    assert run(moved)[:2] == (1, 0)
 
 
 EDITS = [

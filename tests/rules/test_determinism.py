@@ -14,16 +14,14 @@ def test_plain_python_gives_the_same_bits():
 
 
 @pytest.mark.parametrize("cpu", ONE_FAST)
-def test_other_cpus_give_the_same_bits(cpu, tmp_path):
-    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert digests_of("tests.rules.digests", "few", **settings) == few()
+def test_other_cpus_give_the_same_bits(cpu):
+    assert digests_of("tests.rules.digests", "few", **CPUS[cpu]) == few()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cpu", CPUS)
-def test_other_cpus_give_the_same_bits_for_several_pairs(cpu, tmp_path):
-    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert digests_of("tests.rules.digests", "several", **settings) == several()
+def test_other_cpus_give_the_same_bits_for_several_pairs(cpu):
+    assert digests_of("tests.rules.digests", "several", **CPUS[cpu]) == several()
 
 
 @pytest.mark.slow

@@ -43,16 +43,14 @@ def test_plain_python_gives_the_same_bits():
 
 
 @pytest.mark.parametrize("cpu", ONE_FAST)
-def test_other_cpus_give_the_same_bits(cpu, tmp_path):
-    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert digests_of("tests.rules.many", "few", **settings) == few()
+def test_other_cpus_give_the_same_bits(cpu):
+    assert digests_of("tests.rules.many", "few", **CPUS[cpu]) == few()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cpu", CPUS)
-def test_other_cpus_give_the_same_bits_for_the_spread(cpu, tmp_path):
-    settings = CPUS[cpu] | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert digests_of("tests.rules.many", "wide", **settings) == wide()
+def test_other_cpus_give_the_same_bits_for_the_spread(cpu):
+    assert digests_of("tests.rules.many", "wide", **CPUS[cpu]) == wide()
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def warm(
 ) -> None:
     """Compile all that a learner needs for fit, predict, ask, tell and calls with one row.
 
-    Compiled code is kept on disk (beside the package, or in `NUMBA_CACHE_DIR`), so that other
+    Compiled code is kept on disk (in the user's cache, or in `NUMBA_CACHE_DIR`), so that other
     processes find it. Nothing is learnt: the learner given is copied.
 
     Parameters

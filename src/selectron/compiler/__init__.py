@@ -10,6 +10,7 @@ Read them in this order:
 
 - `verbs.py`: a `Verb` chooses its body by the type of its first argument. `helper` lets bodies call
   a function. `kernel` compiles a loop, and `digest` hashes the code that it is made of.
+- `cache.py`: where compiled loops are kept, for all environments of a user.
 - `inlining.py`: bodies exist only within kernels, so Numba makes no machine code of them alone.
 - `replacing.py`: `state._replace(n=...)` in compiled code.
 - `emitting.py`: a plain function gets a second form that emits LLVM code.

@@ -17,6 +17,7 @@ import numpy as np
 from numba import config, njit, types
 from numba.extending import overload, register_jitable
 
+from selectron.compiler.cache import kept
 from selectron.compiler.inlining import Ingredient
 from selectron.compiler.numba_internals import event
 from selectron.compiler.replacing import Replacement
@@ -131,7 +132,7 @@ def kernel(loop: Function, bodies: str, nogil: bool = False) -> Function:
         return _quiet(loop)
     own = FunctionType(loop.__code__, loop.__globals__, loop.__name__)
     own.__qualname__ = f"{loop.__qualname__}-{bodies[:32]}"
-    compiled: Function = njit(nogil=nogil, **KERNEL)(own)
+    compiled: Function = kept(njit(nogil=nogil, **(KERNEL | {"cache": False}))(own), own)
     return compiled
 
 

@@ -14,6 +14,8 @@ from typing import TypeVar, cast
 
 from numba import njit
 
+from selectron.compiler.cache import kept
+
 PACKAGE = f"{__name__.partition('.')[0]}."
 Function = Callable[..., object]
 Compiled = TypeVar("Compiled", bound=Function)
@@ -22,7 +24,7 @@ Compiled = TypeVar("Compiled", bound=Function)
 def compiled(function: Compiled) -> Compiled:
     """Compile a function, and find it in the cache as long as nothing it calls has changed."""
     function.__qualname__ += f"-{sources_of(function)[:16]}"
-    return cast(Compiled, njit(cache=True, error_model="numpy")(function))
+    return cast(Compiled, kept(njit(error_model="numpy")(function), function))
 
 
 def sources_of(*functions: Function) -> str:

@@ -6,8 +6,10 @@ A rule calls `dot`, `add_scaled` and the other verbs, so it need not know how a 
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numba import types
 
 from selectron.arrays import Array, DType, Indices, Matrix, Vector
+from selectron.compiler.emitting import Emission, compiled_form_of
 from selectron.compiler.verbs import Verb
 from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, largest
 
@@ -186,6 +188,17 @@ def sealed_array(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def sealed_row(values: Vector) -> DenseRow:
+    """Return a row that a state keeps, read-only as rows of a stream: one type, compiled once."""
+    return DenseRow(sealed_array(values))
+
+
+@compiled_form_of(sealed_row)
+def _emit_sealed_row(values: types.Array) -> Emission:
+    kind = types.NamedUniTuple(values.copy(readonly=True), 1, DenseRow)
+    return kind, lambda site, value: site.context.make_tuple(site.builder, kind, [value])
 
 
 # Rules may keep some rows, or a matrix of d x d numbers, up to this width: there it takes 128 MB.

@@ -8,7 +8,7 @@ import numpy as np
 
 from selectron.arrays import DType, Matrix, Vector
 from selectron.compiler.verbs import helper
-from selectron.numeric.rows import WIDEST_KEPT, DenseRow, Row, write_out
+from selectron.numeric.rows import WIDEST_KEPT, Row, sealed_row, write_out
 from selectron.protocol import (
     Presented,
     QueryState,
@@ -180,7 +180,7 @@ def taught_again(
         rescaled = rescaled or factor != 1.0
     winsorised = winsorised._replace(square_length=0.0, n_rows=0, rescaled=rescaled)
     for k in range(len(early)):
-        winsorised = absorb(winsorised, DenseRow(early[k]))
+        winsorised = absorb(winsorised, sealed_row(early[k]))
     return winsorised
 
 
@@ -253,7 +253,7 @@ def show_early_rows(
 ) -> tuple[UpdateState, QueryState]:
     """Show the rows of the warm-up to the other two rules, now that their scale is known."""
     for k in range(len(scaling.early)):
-        row = present(scaling, DenseRow(scaling.early[k]))
+        row = present(scaling, sealed_row(scaling.early[k]))
         query = preview(query, row)
         row.values[len(scaling.largest)] = 0.0  # the bias is no direction in which rows spread
         update = warm_up(update, row)
