@@ -1,4 +1,4 @@
-"""What a new user ran into, once."""
+"""What a newcomer calls first: rows of any format, one label, one question, and clear refusals."""
 
 import numpy as np
 import pytest
