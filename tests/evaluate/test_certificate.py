@@ -435,3 +435,69 @@ def test_p_norms_measure_rows_and_comparators_by_dual_norms(constant):
     assert found.bound == pytest.approx(expected)
     assert found.holds
     assert "ours" in str(found)
+
+
+# --- every label, and kernels
+
+
+@pytest.mark.parametrize(
+    ("update", "theorem"),
+    [
+        (SecondOrder(a=0.5), "[CBGZ06] inequality 13, every label asked"),
+        (PNorm(p=3.0), "ours, after [CBGZ06] inequality 1"),
+        (Winnow(eta=0.1), "ours, after [CBGZ06] Theorem 4"),
+        (Winnow(eta=0.1, balanced=True), "ours, after [CBGZ06] Theorem 4"),
+    ],
+    ids=str,
+)
+def test_every_label_needs_no_coin(update, theorem):
+    for seed in range(4):
+        rows, y, target = half_space(seed, n=80, noise=0.2)
+        trace = run((update, Always()), rows, y)
+        found, given = trace.certificate(), trace.certificate(target)
+        assert (found.theorem, found.note) == (theorem, "")
+        assert trace.n_mistakes <= found.bound <= 1.05 * given.bound
+        assert found.gamma <= 1.0  # no comparator that goes to 0
+
+
+KERNEL_PAIRS = [
+    (Perceptron(), Margin(b=0.3)),
+    (Perceptron(), Always()),
+    (Ballseptron(r=0.05), Always()),
+    (SecondOrder(a=0.5), Margin(b=0.3)),
+    (SecondOrder(a=0.5), Always()),
+]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("pair", KERNEL_PAIRS, ids=str)
+@pytest.mark.parametrize("kernel", ["linear", lambda A, B: A @ B.T], ids=["linear", "function"])
+def test_a_linear_kernel_has_the_certificate_of_the_rows_themselves(pair, kernel):
+    plain, dual = run(pair).certificate(), run(pair, kernel=kernel).certificate()
+    assert dual.theorem == plain.theorem
+    assert dual.mistakes == plain.mistakes
+    assert dual.bound == pytest.approx(plain.bound, rel=0.02)  # solvers end elsewhere
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("pair", KERNEL_PAIRS, ids=str)
+@pytest.mark.parametrize(
+    "kernel", [{"kernel": "rbf", "gamma": 2.0}, {"kernel": "poly", "coef0": 1}]
+)
+def test_a_certificate_in_the_span_of_the_support_vectors(pair, kernel):
+    rows, y, _ = half_space(3, n=80)
+    y = np.where(np.abs(rows[:, 0]) > 0.5, 1.0, -1.0)  # no half-space
+    certificate = run(pair, csr_array(rows), y, **kernel).certificate()
+    assert 0.5 * certificate.mistakes < certificate.bound < 20 * certificate.mistakes
+    assert certificate.holds or isinstance(pair[1], Margin)  # there in expectation
+
+
+@pytest.mark.plain
+def test_kernels_without_a_certificate_say_why():
+    pair = KERNEL_PAIRS[0]
+    certificate = run(pair, kernel="rbf", budget=3).certificate()
+    assert str(certificate).endswith(
+        "no theorem here covers a learner that gives up support vectors"
+    )
+    with pytest.raises(ValueError, match="the comparator is searched for: leave it out"):
+        run(pair, kernel="rbf").certificate(TARGET)

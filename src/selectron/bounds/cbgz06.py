@@ -121,6 +121,28 @@ def p_norm_mistakes(
     return perceptron_mistakes(b=b, target_margin=target_margin, hinge=hinge, **norms)
 
 
+def p_norm_every_label(
+    *, p: float, max_norm: float, comparator_norm: float, target_margin: float, hinge: float
+) -> float:
+    """Bound the mistakes of PNorm(p) that sees every label (ours, after [CBGZ06], inequality 1).
+
+    M ≤ L/γ + R²/2 + R √(L/γ + R²/4),  R = √(p - 1) ‖u‖_q X_p / γ, on every run.
+
+    Notes
+    -----
+    With every label the proof of `p_norm_mistakes` needs no coin. It gives
+    Σ (αγ - (p - 1)X_p²/2) ≤ αL + α²‖u‖_q²/2 for every α > 0, which at the best α is this.
+
+    Examples
+    --------
+    >>> p_norm_every_label(p=5, max_norm=1, comparator_norm=1, target_margin=0.5, hinge=0)
+    16.0
+    """
+    check(p=p, max_norm=max_norm)
+    norms = {"max_norm": sqrt(p - 1) * max_norm, "comparator_norm": comparator_norm}
+    return perceptron_optimal_mistakes(target_margin=target_margin, hinge=hinge, **norms)
+
+
 def adaptive_mistakes(
     *, beta: float, max_norm: float, target_margin: float, hinge: float, comparator_norm: float
 ) -> float:
@@ -248,6 +270,9 @@ def second_order_optimal_mistakes(
 
     E[M] ≤ L̄/γ + (1/γ) √(uᵀE[A_n]u · E Σ ln(1 + λ_i/a))
 
+    With every label the proof needs no coin and holds at each b, so this bounds the mistakes of
+    SecondOrder(a) + Always() on every run, with L, A_n and λ_i of the run.
+
     Examples
     --------
     >>> second_order_optimal_mistakes(
@@ -297,3 +322,31 @@ def winnow_mistakes(
     check(alpha=alpha, target_margin=target_margin, max_norm=max_norm, hinge=hinge, d=d)
     entropy_term = (max_norm / target_margin) ** 2 * log(d) / (2 * alpha * (1 - alpha))
     return hinge / (alpha * target_margin) + entropy_term
+
+
+def winnow_every_label(
+    *, eta: float, target_margin: float, max_norm: float, hinge: float, d: int
+) -> float:
+    """Bound the mistakes of Winnow(eta) that sees every label (ours, after [CBGZ06], Theorem 4).
+
+    M ≤ (L + ln d / η) / (γ - ηX∞²/2), for u in the probability simplex and γ > ηX∞²/2, on every run
+
+    Notes
+    -----
+    On an update D(u‖w_t) - D(u‖w_{t+1}) = ηy u·x - ln Σ w_i e^{ηy x_i}. The first term is at least
+    η(γ - ℓ_t). The second is at most ηy w·x + η²X∞²/2 ≤ η²X∞²/2 (Hoeffding). D begins at ln d at
+    most and stays above 0. With η as in `winnow_parameters` at α → 0 this is Theorem 4 without b.
+
+    Examples
+    --------
+    >>> round(winnow_every_label(eta=0.5, target_margin=0.5, max_norm=1, hinge=1, d=8), 6)
+    20.635532
+    """
+    check(eta=eta, target_margin=target_margin, max_norm=max_norm, hinge=hinge, d=d)
+    gain = target_margin - eta * max_norm**2 / 2
+    if gain <= 0:
+        raise ValueError(
+            f"the bound needs target_margin > eta max_norm²/2, got {target_margin=}, {eta=}, "
+            f"{max_norm=}; take a larger margin, or run with a smaller eta"
+        )
+    return (hinge + log(d) / eta) / gain

@@ -21,6 +21,7 @@ RANGES: Ranges = {
     "d": (FROM_ONE, "give the number of features"),
     "delta": (INSIDE_UNIT, "it is the chance to fail, as 0.05"),
     "error": (Range(0, 0.5, True, True), "it is the error rate to reach, as 0.01"),
+    "eta": (POSITIVE, "it is the rate that Winnow runs with"),
     "hinge": (NOT_NEGATIVE, "sum max(0, target_margin - y u.x) over the rounds"),
     "hinge_norm": (NOT_NEGATIVE, "it is the 2-norm of the hinge losses"),
     "log_volume": (NOT_NEGATIVE, "use log_volume_of(eigenvalues=...)"),

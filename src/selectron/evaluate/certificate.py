@@ -1,14 +1,15 @@
 """Certificates: a bound on the mistakes of a run, by the theorem that covers its rules.
 
 Each theorem is held against the comparator with which it says most. The theorems of [CBGZ06] cover
-runs that ask by the margin, those of [SS05] runs that ask for every label.
+runs that ask by the margin; their proofs cover runs that ask for every label, without a coin, as
+[SS05] does. With a kernel, comparators lie in the span of the rows that were learnt.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from selectron.evaluate.trace import Trace
 
 IN_EXPECTATION = "in expectation over the coins"
+STEEPER = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0])  # margins over the least allowed
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,8 @@ def certify(trace: "Trace", comparator: ArrayLike | None = None) -> Certificate:
     covered = isinstance(scaling, Raw | Intercept)
     if n_classes > 2 and pair not in OF_MANY_CLASSES:
         why = f"no theorem here covers {names} on {n_classes} classes"
-    elif trace.learner.kernel is not None:
-        why = "no comparator is searched for in the space of a kernel"
+    elif getattr(trace.learner, "budget", None) is not None:
+        why = "no theorem here covers a learner that gives up support vectors"
     elif pair not in JUDGES or not covered:
         presented = "" if covered else f" on {scaling.label} rows"
         why = f"no worst-case theorem covers {names}{presented}"
@@ -107,24 +109,25 @@ def perceptron_margin(evidence: Evidence, update: Perceptron, query: Margin) -> 
     two, many = cbgz06.perceptron_mistakes, cbgz06_classes.class_perceptron_mistakes
     b = query.b / update.eta  # eta scales the margin and nothing else
     theorem = partial(many if evidence.many else two, b=b, max_norm=evidence.max_norm)
-    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 1", ours=evidence.many)
+    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 1", ours=evidence.many, coins=True)
 
 
 def perceptron_adaptive(evidence: Evidence, update: Perceptron, query: AdaptiveMargin) -> Verdict:
     two, many = cbgz06.adaptive_mistakes, cbgz06_classes.class_adaptive_mistakes
     beta = query.beta / update.eta
     theorem = partial(many if evidence.many else two, beta=beta, max_norm=evidence.max_norm)
-    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 2", ours=evidence.many)
+    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 2", ours=evidence.many, coins=True)
 
 
-def p_norm_margin(evidence: Evidence, update: PNorm, query: Margin) -> Verdict:
+def p_norm(evidence: Evidence, update: PNorm, query: Margin | Always) -> Verdict:
     p, q, longest = update.p, update.p / (update.p - 1.0), evidence.longest(update.p)
+    norm_of = partial(np.linalg.norm, ord=q)
+    theorem: Callable[..., float] = partial(cbgz06.p_norm_every_label, p=p, max_norm=longest)
+    if isinstance(query, Always):
+        return _by_norm(evidence, theorem, "[CBGZ06] inequality 1", ours=True, norm_of=norm_of)
     theorem = partial(cbgz06.p_norm_mistakes, p=p, b=query.b, max_norm=longest)
-
-    def q_norm(u: Vector) -> float:
-        return float((np.abs(u) ** q).sum() ** (1.0 / q))
-
-    return _by_norm(evidence, theorem, "[CBGZ06] Theorem 1", ours=True, norm_of=q_norm)
+    name = "[CBGZ06] Theorem 1"
+    return _by_norm(evidence, theorem, name, ours=True, coins=True, norm_of=norm_of)
 
 
 def _by_norm(
@@ -133,26 +136,33 @@ def _by_norm(
     name: str,
     *,
     ours: bool,
-    norm_of: Callable[[Vector], float] = lambda u: 1.0,
+    coins: bool = False,
+    norm_of: Callable[[Vector], Any] = lambda u: 1.0,
 ) -> Verdict:
     """Search for the least bound of a theorem that asks for a norm of the comparator."""
 
     def bound_of(norm: float, losses: Vector) -> float:
         return theorem(target_margin=1.0, hinge=float(losses.sum()), comparator_norm=norm)
 
-    least = least_bound(evidence, evidence.candidates(), bound_of, norm_of)
-    return Verdict(f"ours, after {name}" if ours else name, least)
+    reach = () if coins else evidence.reach
+    least = least_bound(evidence, evidence.candidates(), bound_of, norm_of, *reach)
+    named = f"ours, after {name}" if ours else name
+    return Verdict(named, least, IN_EXPECTATION if coins else "")
 
 
 def second_order(
-    evidence: Evidence, update: SecondOrder, query: Margin | SecondOrderMargin
+    evidence: Evidence, update: SecondOrder, query: Margin | SecondOrderMargin | Always
 ) -> Verdict:
     X = np.asarray(evidence.X.todense())
     gram = X.T @ X
     A = update.a * np.eye(len(gram)) + gram
     eigenvalues = np.clip(np.linalg.eigvalsh(gram), 0.0, None).tolist()
     log_volume = cbgz06.log_volume_of(eigenvalues=eigenvalues, a=update.a)
-    theorem = partial(cbgz06.second_order_mistakes, b=query.b, log_volume=log_volume)
+    theorem: Callable[..., float] = (
+        partial(cbgz06.second_order_optimal_mistakes, log_volume=log_volume)
+        if isinstance(query, Always)
+        else partial(cbgz06.second_order_mistakes, b=query.b, log_volume=log_volume)
+    )
 
     def bound_of(size: float, losses: Vector) -> float:
         return theorem(target_margin=1.0, hinge=float(losses.sum()), comparator_energy=size**2)
@@ -162,28 +172,49 @@ def second_order(
         values, vectors = np.linalg.eigh(A)
         root = (vectors / np.sqrt(values)) @ vectors.T
         candidates = (root @ v for v in directions(X @ root, evidence.signs))
-    least = least_bound(evidence, candidates, bound_of, lambda u: float(np.sqrt(u @ A @ u)))
-    return Verdict("[CBGZ06] Theorem 3", least)
+    size_of = lambda u: float(np.sqrt(u @ A @ u))  # noqa: E731
+    if isinstance(query, Always):
+        least = least_bound(evidence, candidates, bound_of, size_of, *evidence.reach)
+        return Verdict("[CBGZ06] inequality 13, every label asked", least, note="")
+    return Verdict("[CBGZ06] Theorem 3", least_bound(evidence, candidates, bound_of, size_of))
 
 
 def winnow(evidence: Evidence, update: Winnow, query: Margin) -> Verdict:
+    # Theorem 4 ties η = 2(1 - α)γ/X² and b = αγ: solve for γ and α.
+    max_norm = evidence.max_entry
+    gamma = query.b + update.eta * max_norm**2 / 2.0
+    theorem = partial(cbgz06.winnow_mistakes, alpha=query.b / gamma, max_norm=max_norm)
+    return Verdict("[CBGZ06] Theorem 4", _on_simplex(evidence, update, theorem, [gamma]))
+
+
+def winnow_every_label(evidence: Evidence, update: Winnow, query: Always) -> Verdict:
+    max_norm = evidence.max_entry
+    theorem = partial(cbgz06.winnow_every_label, eta=update.eta, max_norm=max_norm)
+    gammas = update.eta * max_norm**2 / 2.0 * STEEPER
+    reached = gammas[gammas <= max_norm].tolist()  # no distribution has a larger margin
+    least = _on_simplex(evidence, update, theorem, reached)
+    return Verdict("ours, after [CBGZ06] Theorem 4", least, note="")
+
+
+def _on_simplex(
+    evidence: Evidence, update: Winnow, theorem: Callable[..., float], gammas: list[float]
+) -> Least:
+    """Search for the least bound of a theorem whose comparators are distributions."""
     from scipy.sparse import csr_array, hstack  # noqa: PLC0415
 
-    X, signs, max_norm = evidence.X, evidence.signs, evidence.max_entry
-    u = None
+    X, signs, given = evidence.X, evidence.signs, None
     if evidence.comparator is not None:
-        u = given_comparator(evidence.comparator, X.shape[1])
-        u = on_simplex(u, balanced=update.balanced)
+        given = given_comparator(evidence.comparator, X.shape[1])
+        given = on_simplex(given, balanced=update.balanced)
     if update.balanced:
         X = csr_array(hstack([X, -X]))
-    # Theorem 4 ties η = 2(1 - α)γ/X² and b = αγ: solve for γ and α.
-    gamma = query.b + update.eta * max_norm**2 / 2.0
-    if u is None:
-        u = simplex_comparator(X, signs, gamma)
-    hinge = float(np.maximum(0.0, gamma - signs * np.asarray(X @ u).reshape(-1)).sum())
-    theorem = partial(cbgz06.winnow_mistakes, alpha=query.b / gamma, max_norm=max_norm)
-    bound = theorem(target_margin=gamma, hinge=hinge, d=X.shape[1])
-    return Verdict("[CBGZ06] Theorem 4", Least(bound, gamma, hinge))
+    best = Least(inf, 0.0, 0.0)
+    for gamma in gammas:
+        u = simplex_comparator(X, signs, gamma) if given is None else given
+        hinge = float(np.maximum(0.0, gamma - signs * np.asarray(X @ u).reshape(-1)).sum())
+        bound = theorem(target_margin=gamma, hinge=hinge, d=X.shape[1])
+        best = min(best, Least(bound, gamma, hinge))
+    return best
 
 
 def every_label(evidence: Evidence, update: Perceptron | Ballseptron, query: Always) -> Verdict:
@@ -230,6 +261,9 @@ JUDGES: dict[tuple[type, type], Callable[..., Verdict]] = {
     (SecondOrder, Margin): second_order,
     (SecondOrder, SecondOrderMargin): second_order,
     (Winnow, Margin): winnow,
-    (PNorm, Margin): p_norm_margin,
+    (PNorm, Margin): p_norm,
+    (SecondOrder, Always): second_order,
+    (Winnow, Always): winnow_every_label,
+    (PNorm, Always): p_norm,
 }
 OF_MANY_CLASSES = [pair for pair in JUDGES if pair[0] in (Perceptron, Ballseptron)]

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
+from selectron.kernels.choice import Gaussian, Kernel, Polynomial
+from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Dense, Rows
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 COSTS = np.logspace(-4, 6, 21)
 LENGTHS = np.logspace(-4, 4, 41)
 FINE = np.logspace(-0.2, 0.2, 21)  # from one of the lengths to its neighbours
+SPAN = 1e-12  # directions of less than this share of the largest are rounding
 LONG = 1000  # iterations: with many classes a fit that takes longer is the last one tried
 
 
@@ -45,6 +48,12 @@ class Evidence:
     @property
     def many(self) -> bool:
         return self.n_classes > 2
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The shortest comparator of margin one, and the largest margin of a unit one."""
+        longest = max(self.max_norm, 1e-300)
+        return (1.0 + 1e-9) / longest, longest
 
     def leads(self, u: Vector) -> Vector:
         """Return, for each round, by how much u prefers the right class to the best other one."""
@@ -73,12 +82,18 @@ def gather(trace: "Trace", comparator: ArrayLike | None, *, with_constant: bool)
 
     X = _matrix(trace.rows)
     chosen = np.flatnonzero(trace.updated)
-    squares: Vector = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+    squares = _square_lengths(X)
     extra = 1.0 if with_constant else 0.0
     seen = X[chosen]
     if with_constant:
         seen = csr_array(hstack([seen, csr_array(np.ones((len(chosen), 1)))]))
-    state = trace.learner._started().machine.states.now.update
+    machine = trace.learner._started().machine
+    if isinstance(machine, KernelMachine):
+        if comparator is not None:
+            raise ValueError("with a kernel the comparator is searched for: leave it out")
+        seen = cast("Sparse", csr_array(in_span(machine, seen)))
+        squares = kernel_squares(machine, X)
+    state = machine.states.now.update
     return Evidence(
         X=seen,
         signs=trace.signs[chosen].astype(float),
@@ -89,6 +104,46 @@ def gather(trace: "Trace", comparator: ArrayLike | None, *, with_constant: bool)
         n_margin_errors=int(getattr(state, "n_margin_errors", 0)),
         comparator=comparator,
     )
+
+
+def in_span(machine: KernelMachine, X: "Sparse") -> Matrix:
+    """Return rows as vectors whose products are the kernel's values: coordinates in their span."""
+    values, vectors = np.linalg.eigh(kernel_values(machine, X, X))
+    kept = values > SPAN * max(values.max(initial=0.0), 1e-300)
+    coordinates: Matrix = vectors[:, kept] * np.sqrt(values[kept])
+    return coordinates
+
+
+def kernel_squares(machine: KernelMachine, X: "Sparse") -> Vector:
+    """Return the kernel's value of each row with itself."""
+    if callable(machine.choice.kernel):
+        rows = (X[t : t + 1] for t in range(X.shape[0]))
+        return np.array([kernel_values(machine, row, row)[0, 0] for row in rows])
+    lengths = _square_lengths(X)
+    return _values(machine.store.kernel, lengths, 2.0 * lengths)
+
+
+def kernel_values(machine: KernelMachine, X: "Sparse", Y: "Sparse") -> Matrix:
+    """Return the kernel's value of every pair of rows."""
+    asked = machine.choice.kernel
+    if callable(asked):
+        both = (X, Y) if machine.sparse else (X.toarray(), Y.toarray())
+        return np.asarray(asked(*both), float)
+    squares = np.add.outer(_square_lengths(X), _square_lengths(Y))
+    return _values(machine.store.kernel, (X @ Y.T).toarray(), squares)
+
+
+def _values(kernel: Kernel, products: Vector, squares: Vector) -> Vector:
+    """Return kernel values from products of rows and the sums of their squared lengths."""
+    if isinstance(kernel, Polynomial):
+        return (kernel.gamma * products + kernel.coef0) ** kernel.degree
+    if isinstance(kernel, Gaussian):
+        return np.exp(-kernel.gamma * np.maximum(squares - 2.0 * products, 0.0))
+    return products
+
+
+def _square_lengths(X: "Sparse") -> Vector:
+    return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
 
 
 def _power(X: "Sparse", p: float) -> "Sparse":
@@ -122,6 +177,7 @@ def least_bound(
     bound_of: Callable[[float, Vector], float],
     size_of: Callable[[Vector], float] = lambda u: 1.0,
     shortest: float = 1.0,
+    most_margin: float = inf,
 ) -> Least:
     """Minimise a bound over directions and lengths.
 
@@ -134,12 +190,15 @@ def least_bound(
         Returns the size of a comparator of length one.
     shortest : float
         Lengths around this one are tried too, whatever the grid.
+    most_margin : float
+        Larger margins are left out. A comparator that goes to 0 loses in every update, and a bound
+        that takes every label then says that there are as many mistakes as updates.
     """
 
     def scan(u: Vector, lengths: Vector) -> Least:
         size, signed = size_of(u), evidence.leads(u)
         best = Least(inf, 0.0, 0.0)
-        for length in lengths.tolist():
+        for length in lengths[lengths * most_margin >= 1.0].tolist():
             losses = np.maximum(0.0, 1.0 - length * signed)
             bound = bound_of(length * size, losses)
             best = min(best, Least(bound, 1.0 / length, float(losses.sum()) / length))
