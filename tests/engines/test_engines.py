@@ -82,22 +82,6 @@ def test_wrong_engines_are_refused():
         engine_of("local", 1, "10.0.0.1:6379")
 
 
-def test_a_missing_extra_is_named(monkeypatch, capsys, tmp_path):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "selectron.engines.on_ray", raising=False)
-    (tmp_path / "rows.csv").write_text("size,label\n1,a\n2,b\n")
-    assert main(["run", str(tmp_path / "rows.csv"), "--engine", "ray"]) == 2
-    assert capsys.readouterr().err == (
-        "selectron: ray is not installed: pip install 'selectron[cluster]'\n"
-    )
-
-
-def test_import_selectron_loads_no_engine():
-    code = "import sys, selectron; print([n for n in sys.modules if 'engines' in n or n == 'ray'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
-
-
 @pytest.mark.plain
 def test_a_comparison_is_the_same_on_an_engine(tmp_path, capsys):
     data = write_csv(tmp_path / "people.csv", 100)

@@ -16,6 +16,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from selectron.arrays import Indices
+from selectron.extras import extra
 from selectron.streams.opening import Joined
 from selectron.streams.records import (
     READERS,
@@ -157,7 +158,8 @@ def _piece(path: Path, first: int) -> Piece:
             "as Parquet, or as plain CSV or JSON lines"
         )
     if kind == ".parquet":
-        import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+        with extra("tables"):
+            import pyarrow.parquet as pq  # noqa: PLC0415
 
         return Piece(str(path), first, pq.read_metadata(path).num_rows, 0, np.zeros(0, np.int64))
     with path.open("rb") as file:
