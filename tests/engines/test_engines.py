@@ -1,7 +1,5 @@
 """Engines: jobs in their order, errors as they are, workers that die."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,22 +10,7 @@ import pytest
 from selectron.cli import main
 from selectron.engines import Local, WorkersLost, engine_of
 from tests.engines.files import write_csv
-
-
-def square_root(value):
-    return value**0.5 if value >= 0 else 1 / 0
-
-
-def dies_once(job):
-    path, value = job
-    if not Path(path).exists():
-        Path(path).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return value
-
-
-def dies(job):
-    os.kill(os.getpid(), signal.SIGKILL)
+from tests.engines.jobs import dies, dies_once, square_root
 
 
 def test_jobs_come_back_in_their_order():

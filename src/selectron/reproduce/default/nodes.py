@@ -1,0 +1,213 @@
+"""Simulate a run in shards on up to a thousand nodes, from costs measured on this machine.
+
+One process measures what every part of a round costs, on posts that are made up: reading a row and
+making its features, sifting it, packing and loading the learner, handing out a job, teaching a row
+that was handed on, writing the checkpoint. A round then lasts as long as the driver needs, plus as
+long as the slowest node needs; nodes have a core each, a shard each, and are as fast as this one.
+"""
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from selectron.classifier import SelectiveClassifier
+from selectron.classifier.progress import watched_batch
+from selectron.classifier.sifting import SAMPLE, from_bytes, sift, teach, to_bytes
+from selectron.engines import Local
+from selectron.engines.sift_and_teach import Schedule
+from selectron.files import write_whole
+from selectron.reproduce.harness.experiment import Row
+from selectron.reproduce.harness.report import Picture, finish, new_figure, table
+from selectron.streams import FileRows
+
+POSTS, BLOCK, WORDS, VOCABULARY = 6_000, 1_000, 80, 20_000
+CLASSES = ["no", "yes"]
+NODES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+ROWS = 10**9
+BANDWIDTH = 1.25e9  # bytes a second out of the driver: 10 Gbit/s, assumed and not measured
+REPEATS = 5
+SCHEDULE = Schedule()
+ROUND_JOBS = 32
+
+
+Found = TypeVar("Found")
+Clock = Callable[[], float]
+
+
+class Costs(NamedTuple):
+    """Seconds of a processor, bytes and shares."""
+
+    read: float  # a row: reading, parsing, features
+    sift: float  # a row
+    teach: float  # a row that was handed on
+    pack: float  # the learner, once a round
+    load: float  # the learner, once a node and round
+    job: float  # handing out a job and taking its result
+    checkpoint: float  # once a round
+    snapshot: int  # bytes of the learner
+    handed_on: float  # share of the rows
+    row_bytes: float  # of a row that was handed on
+
+
+def jobs(seeds: int) -> list[int]:
+    """Measure once; nothing is drawn but the posts."""
+    return [0]
+
+
+def measure(seed: int) -> Row:
+    """Measure all costs on posts that are made up."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "posts.jsonl"
+        path.write_text("".join(json.dumps(post) + "\n" for post in posts(seed)))
+        return _costs(path, seed)._asdict()
+
+
+def posts(seed: int) -> list[dict[str, str]]:
+    """Make posts up: words by Zipf's law, two hundred of them more common in one of two groups."""
+    rng = np.random.default_rng(seed)
+    odds, leaning = 1.0 / np.arange(1, VOCABULARY + 1), np.zeros(VOCABULARY)
+    leaning[20:220] = rng.choice([-1.0, 1.0], 200)
+    made = []
+    for label in rng.integers(2, size=POSTS).tolist():
+        likely = odds * np.exp((2 * label - 1) * leaning)
+        words = rng.choice(VOCABULARY, WORDS, p=likely / likely.sum())
+        made.append({"text": " ".join(f"w{word}" for word in words), "label": CLASSES[label]})
+    return made
+
+
+def _costs(path: Path, seed: int) -> Costs:
+    began, rows = process_time(), FileRows(path, "label")
+    *batches, last = rows
+    read = (process_time() - began) / POSTS
+    learner = SelectiveClassifier(recipe=rows.recipe, random_state=seed)
+    for batch in batches:
+        watched_batch(learner, batch.X, batch.labels.__getitem__, CLASSES)
+    file = to_bytes(learner)
+    sift(from_bytes(file), last.X, POSTS)  # compiles
+    copy = from_bytes(file)
+    sifting, (sifted, _) = _timed(lambda: sift(copy, last.X, POSTS))
+    label_of = last.labels.__getitem__
+    teach(from_bytes(file), sifted, label_of)  # compiles
+    pupil = from_bytes(file)
+    teaching, _ = _timed(lambda: teach(pupil, sifted, label_of))
+    n = len(sifted.positions)
+    with Local(1) as engine:
+        engine.map(abs, range(ROUND_JOBS))
+        handing, _ = _timed(lambda: engine.map(abs, range(ROUND_JOBS)), perf_counter)
+    writing, _ = _timed(lambda: write_whole(path.with_name("checkpoint"), file), perf_counter)
+    return Costs(
+        read, sifting / BLOCK, teaching / n, _least(lambda: to_bytes(learner)),
+        _least(lambda: from_bytes(file)), handing / ROUND_JOBS, writing, len(file),
+        float(sifted.asked.sum()) / BLOCK, len(pickle.dumps(sifted)) / n,
+    )  # fmt: skip
+
+
+def _timed(work: Callable[[], Found], clock: Clock = process_time) -> tuple[float, Found]:
+    began = clock()
+    found = work()
+    return clock() - began, found
+
+
+def _least(work: Callable[[], object]) -> float:
+    """Return the least of several times: whatever else runs here only adds to it."""
+    return min(_timed(work)[0] for _ in range(REPEATS))
+
+
+class Round(NamedTuple):
+    """Seconds that a round takes."""
+
+    nodes: float  # all sift at once
+    driver: float  # packs, teaches, hands jobs out, writes
+    network: float
+
+
+def round_of(costs: Costs, nodes: int, rows: float) -> Round:
+    """Return how long a round of so many rows takes on so many nodes."""
+    share = rows / nodes
+    sampled = min(share, SAMPLE) * nodes
+    taught = sampled + costs.handed_on * max(rows - sampled, 0.0)
+    sifting = costs.load + share * (costs.read + costs.sift)
+    driver = costs.pack + costs.checkpoint + nodes * costs.job + taught * costs.teach
+    network = (nodes * costs.snapshot + taught * costs.row_bytes) / BANDWIDTH
+    return Round(sifting, driver, network)
+
+
+def simulated(costs: Costs, nodes: int, schedule: Schedule = SCHEDULE) -> Row:
+    """Play all rounds of a stream; return the rows a second, at the end and in all."""
+    seen, spent = float(schedule.opening), schedule.opening * (costs.read + costs.teach)
+    last = Round(0.0, 0.0, 0.0)
+    size = 0.0
+    while seen < ROWS:
+        most = min(max(schedule.growth * seen, schedule.least), schedule.most * nodes)
+        size = min(most, ROWS - seen)
+        last = round_of(costs, nodes, size)
+        spent, seen = spent + sum(last), seen + size
+    whole = round_of(costs, nodes, schedule.most * nodes)
+    rate = schedule.most * nodes / sum(whole)
+    parts = {f"{name}_share": part / sum(whole) for name, part in whole._asdict().items()}
+    return {"nodes": nodes, "rate": rate, "mean_rate": ROWS / spent, "hours": spent / 3600} | parts
+
+
+def report(found: list[tuple[int, Row]], seeds: int) -> Row:
+    """Return the costs, a line for each number of nodes, and the limit of the driver."""
+    costs = Costs(**found[0][1])
+    lines = [simulated(costs, n) for n in NODES]
+    for line in lines:
+        line["efficiency"] = line["rate"] / (line["nodes"] * lines[0]["rate"])
+    whole = round_of(costs, NODES[-1], SCHEDULE.most * NODES[-1])
+    limit = SCHEDULE.most * NODES[-1] / (whole.driver + whole.network)
+    half = next((line["nodes"] for line in lines if line["efficiency"] < 0.5), None)
+    return {"costs": costs._asdict(), "lines": lines, "limit": limit, "half": half}
+
+
+COSTS = {
+    "read": "{:8.1f} us  read a row and make its features",
+    "sift": "{:8.1f} us  sift a row",
+    "teach": "{:8.1f} us  play a row that was handed on (the driver)",
+    "job": "{:8.1f} us  hand out a job (the driver, a shard)",
+    "pack": "{:8.1f} us  pack the learner (the driver, a round)",
+    "load": "{:8.1f} us  load the learner (a node, a round)",
+    "checkpoint": "{:8.1f} us  write the checkpoint (the driver, a round)",
+}
+COLUMNS = {
+    "nodes": "{nodes:>6}",
+    "rows/s": "{rate:>12,.0f}",
+    "of nodes x one": "{efficiency:>16.0%}",
+    "sifting": "{nodes_share:>9.0%}",
+    "driver": "{driver_share:>8.0%}",
+    "network": "{network_share:>9.0%}",
+    "hours for a billion": "{hours:>21.1f}",
+}
+
+
+def text(result: Row) -> str:
+    """Write the costs, then a line for each number of nodes."""
+    costs = result["costs"]
+    said = [line.format(1e6 * costs[name]) for name, line in COSTS.items()]
+    said.append(f"{costs['snapshot'] / 1e6:8.1f} MB  the learner's file")
+    said.append(f"{costs['handed_on']:8.1%}     of the rows are handed on")
+    said.append(f"{costs['row_bytes']:8,.0f} bytes  a row that is handed on")
+    half = f"From {result['half']} nodes on" if result["half"] else "Nowhere up to 1,000 nodes"
+    return "\n".join([
+        *said, "", *table(COLUMNS, result["lines"]), "",
+        f"{half} half of the nodes' work is lost to waiting.",
+        f"The driver and its network alone would allow {result['limit']:,.0f} rows/s.",
+    ])  # fmt: skip
+
+
+def draw(result: Row) -> Picture:
+    """Draw rows a second over nodes, beside what there would be without waiting."""
+    figure, axes = new_figure(6.0, 4.0)
+    nodes = [line["nodes"] for line in result["lines"]]
+    rates = [line["rate"] for line in result["lines"]]
+    axes.plot(nodes, rates, "o-", label="sift and teach")
+    axes.plot(nodes, [rates[0] * n for n in nodes], "--", color="grey", label="nodes x one")
+    axes.axhline(result["limit"], color="C3", linewidth=1, label="the driver's limit")
+    finish(axes, 9, xscale="log", yscale="log", xlabel="nodes", ylabel="rows/s")
+    return figure
