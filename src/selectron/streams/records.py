@@ -304,7 +304,8 @@ def parquet_records(path: Path, tick: Tick = int, start: int = 0) -> Iterator[Re
                     yield Record(values, f"{path.name}, row {number}", share)
                 tick(size * batch.num_rows // file.metadata.num_rows)
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise ValueError(f"{path.name}: {error}") from None
+        place = f"{path.name}, after row {number}" if number else path.name
+        raise ValueError(f"{place}: {error}") from None
 
 
 def tables_in(folder: Path) -> list[Path]:
