@@ -29,7 +29,6 @@ from selectron.streams import FileRows
 POSTS, BLOCK, WORDS, VOCABULARY = 6_000, 1_000, 80, 20_000
 CLASSES = ["no", "yes"]
 NODES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
-ROWS = 10**9
 BANDWIDTH = 1.25e9  # bytes a second out of the driver: 10 Gbit/s, assumed and not measured
 REPEATS = 5
 SCHEDULE = Schedule()
@@ -127,43 +126,46 @@ class Round(NamedTuple):
     network: float
 
 
-def round_of(costs: Costs, nodes: int, rows: float) -> Round:
-    """Return how long a round of so many rows takes on so many nodes."""
+def round_of(costs: Costs, nodes: int, rows: float, handed_on: float) -> Round:
+    """Return how long a round takes on so many nodes, that hand on a share of its rows."""
     share = rows / nodes
     sampled = min(share, SAMPLE) * nodes
-    taught = sampled + costs.handed_on * max(rows - sampled, 0.0)
+    taught = sampled + handed_on * max(rows - sampled, 0.0)
     sifting = costs.load + share * (costs.read + costs.sift)
     driver = costs.pack + costs.checkpoint + nodes * costs.job + taught * costs.teach
     network = (nodes * costs.snapshot + taught * costs.row_bytes) / BANDWIDTH
     return Round(sifting, driver, network)
 
 
-def simulated(costs: Costs, nodes: int, schedule: Schedule = SCHEDULE) -> Row:
-    """Play all rounds of a stream; return the rows a second, at the end and in all."""
-    seen, spent = float(schedule.opening), schedule.opening * (costs.read + costs.teach)
-    last = Round(0.0, 0.0, 0.0)
-    size = 0.0
-    while seen < ROWS:
-        most = min(max(schedule.growth * seen, schedule.least), schedule.most * nodes)
-        size = min(most, ROWS - seen)
-        last = round_of(costs, nodes, size)
-        spent, seen = spent + sum(last), seen + size
-    whole = round_of(costs, nodes, schedule.most * nodes)
-    rate = schedule.most * nodes / sum(whole)
-    parts = {f"{name}_share": part / sum(whole) for name, part in whole._asdict().items()}
-    return {"nodes": nodes, "rate": rate, "mean_rate": ROWS / spent, "hours": spent / 3600} | parts
+def simulated(costs: Costs, nodes: int) -> Row:
+    """Return rows a second in rounds of full size, if the share of questions stays and if it falls.
+
+    The default asks about one row in so many that have gone by: once its mistakes are few, the
+    share falls as the stream grows.
+    """
+    rows = SCHEDULE.most * nodes
+    seen = rows / SCHEDULE.growth  # from here on rounds are of full size
+    falling = min(costs.handed_on, costs.handed_on * POSTS / seen)
+    found: Row = {"nodes": nodes}
+    for name, share in (("stays", costs.handed_on), ("falls", falling)):
+        whole = round_of(costs, nodes, rows, share)
+        found[name] = rows / sum(whole)
+        found |= {f"{part}_{name}": took / sum(whole) for part, took in whole._asdict().items()}
+        found[f"limit_{name}"] = rows / (whole.driver + whole.network)
+    return found
 
 
 def report(found: list[tuple[int, Row]], seeds: int) -> Row:
-    """Return the costs, a line for each number of nodes, and the limit of the driver."""
+    """Return the costs, a line for each number of nodes, and where half of the work is lost."""
     costs = Costs(**found[0][1])
     lines = [simulated(costs, n) for n in NODES]
-    for line in lines:
-        line["efficiency"] = line["rate"] / (line["nodes"] * lines[0]["rate"])
-    whole = round_of(costs, NODES[-1], SCHEDULE.most * NODES[-1])
-    limit = SCHEDULE.most * NODES[-1] / (whole.driver + whole.network)
-    half = next((line["nodes"] for line in lines if line["efficiency"] < 0.5), None)
-    return {"costs": costs._asdict(), "lines": lines, "limit": limit, "half": half}
+    half: Row = {}
+    for name in ("stays", "falls"):
+        for line in lines:
+            line[f"efficiency_{name}"] = line[name] / (line["nodes"] * lines[0][name])
+        lost = (line["nodes"] for line in lines if line[f"efficiency_{name}"] < 0.5)
+        half[name] = next(lost, None)
+    return {"costs": costs._asdict(), "lines": lines, "half": half}
 
 
 COSTS = {
@@ -177,12 +179,13 @@ COSTS = {
 }
 COLUMNS = {
     "nodes": "{nodes:>6}",
-    "rows/s": "{rate:>12,.0f}",
-    "of nodes x one": "{efficiency:>16.0%}",
-    "sifting": "{nodes_share:>9.0%}",
-    "driver": "{driver_share:>8.0%}",
-    "network": "{network_share:>9.0%}",
-    "hours for a billion": "{hours:>21.1f}",
+    "rows/s (falls)": "{falls:>16,.0f}",
+    "of one x nodes": "{efficiency_falls:>16.0%}",
+    "driver": "{driver_falls:>8.0%}",
+    "network": "{network_falls:>9.0%}",
+    "rows/s (stays)": "{stays:>16,.0f}",
+    "of that x nodes": "{efficiency_stays:>17.0%}",
+    "the driver": "{driver_stays:>12.0%}",
 }
 
 
@@ -191,23 +194,26 @@ def text(result: Row) -> str:
     costs = result["costs"]
     said = [line.format(1e6 * costs[name]) for name, line in COSTS.items()]
     said.append(f"{costs['snapshot'] / 1e6:8.1f} MB  the learner's file")
-    said.append(f"{costs['handed_on']:8.1%}     of the rows are handed on")
+    said.append(f"{costs['handed_on']:8.1%}     of the rows are handed on, after {POSTS:,} rows")
     said.append(f"{costs['row_bytes']:8,.0f} bytes  a row that is handed on")
-    half = f"From {result['half']} nodes on" if result["half"] else "Nowhere up to 1,000 nodes"
-    return "\n".join([
-        *said, "", *table(COLUMNS, result["lines"]), "",
-        f"{half} half of the nodes' work is lost to waiting.",
-        f"The driver and its network alone would allow {result['limit']:,.0f} rows/s.",
-    ])  # fmt: skip
+    last = result["lines"][-1]
+    limits = [
+        f"If the share {name}, the driver allows {last[f'limit_{name}']:,.0f} rows/s; "
+        + (f"half of the nodes' work is lost from {half} nodes on." if half else
+           "less than half of the nodes' work is lost.")
+        for name, half in result["half"].items()
+    ]  # fmt: skip
+    return "\n".join([*said, "", *table(COLUMNS, result["lines"]), "", *limits])
 
 
 def draw(result: Row) -> Picture:
     """Draw rows a second over nodes, beside what there would be without waiting."""
     figure, axes = new_figure(6.0, 4.0)
-    nodes = [line["nodes"] for line in result["lines"]]
-    rates = [line["rate"] for line in result["lines"]]
-    axes.plot(nodes, rates, "o-", label="sift and teach")
-    axes.plot(nodes, [rates[0] * n for n in nodes], "--", color="grey", label="nodes x one")
-    axes.axhline(result["limit"], color="C3", linewidth=1, label="the driver's limit")
+    lines = result["lines"]
+    nodes = [line["nodes"] for line in lines]
+    for name in ("falls", "stays"):
+        rates = [line[name] for line in lines]
+        axes.plot(nodes, rates, "o-", label=f"the share handed on {name}")
+    axes.plot(nodes, [lines[0]["falls"] * n for n in nodes], "--", color="grey", label="no waiting")
     finish(axes, 9, xscale="log", yscale="log", xlabel="nodes", ylabel="rows/s")
     return figure

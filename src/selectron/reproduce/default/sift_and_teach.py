@@ -220,23 +220,23 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 COLUMNS = {
     "problem": "{problem:<16}",
     "goal": "{goal:>7.1%}",
-    "row by row": "{rows_counted:>12.0f}{rows_missed:<4}",
-    "in shards": "{shards_counted:>11.0f}{shards_missed:<4}",
+    "row by row": "{rows_labels:>12}",
+    "in shards": "{shards_labels:>12}",
     "ratio": "{ratio:>7.2f}",
-    "asked": "{rows_asked:>9.0f}",
-    "asked ": "{shards_asked:>9.0f}",
+    "all by row": "{rows_asked:>12.0f}",
+    "all in shards": "{shards_asked:>15.0f}",
     "error": "{rows_error:>8.2%}",
-    "error ": "{shards_error:>8.2%}",
+    "its error": "{shards_error:>11.2%}",
 }
 
 
 def text(result: Row) -> str:
-    """Write a line a problem, those that constants were chosen on first."""
-    rows = list(_lines(result["problems"]))
-    said = f"Geometric mean of the ratios that nothing was chosen on: {result['mean_ratio']:.2f}"
-    within = [line for line in result["problems"] if not line["chosen_on"]]
-    n = sum(line["ratio"] <= BOUND for line in within)
-    return "\n".join([*table(COLUMNS, rows), "", said, f"{n} of {len(within)} are at most {BOUND}"])
+    """Write a line a problem."""
+    problems = result["problems"]
+    n = sum(line["ratio"] <= BOUND for line in problems)
+    said = f"Geometric mean of the ratios: {result['mean_ratio']:.2f}"
+    within = f"{n} of {len(problems)} are at most {BOUND}"
+    return "\n".join([*table(COLUMNS, list(_lines(problems))), "", said, within])
 
 
 def _lines(problems: list[Row]) -> Iterator[Row]:
@@ -246,7 +246,8 @@ def _lines(problems: list[Row]) -> Iterator[Row]:
             missed = line[which]["missed"]
             means = {key: np.mean(line[which][key]) for key in ("counted", "asked", "error")}
             shown |= {f"{which}_{key}": mean for key, mean in means.items()}
-            shown[f"{which}_missed"] = f" -{missed}" if missed else ""
+            counted = f"{shown[f'{which}_counted']:.0f}"
+            shown[f"{which}_labels"] = f"{counted} -{missed}" if missed else counted
         yield shown
 
 
