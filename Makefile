@@ -2,10 +2,11 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+NEWEST ?= .newest
 export PYTHONHASHSEED := 0
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test check bench slow reproduce docs figures lock clean
+.PHONY: demo test check bench slow newest reproduce docs figures lock clean
 
 $(VENV)/base: requirements/base.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later was not found: install it, or set PYTHON=/path/to/python3" >&2; exit 2; }
@@ -38,6 +39,13 @@ bench: $(VENV)/bench
 slow: $(VENV)/test
 	$(BIN)/python -m pytest -m slow
 
+# The adapters and the checks of estimators beside the newest versions that there are, in a folder of its own.
+newest:
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/pip install --quiet --upgrade --disable-pip-version-check -e '.[activeml,cluster,river,tables]' pandas pytest
+	$(NEWEST)/bin/pip list --disable-pip-version-check | grep -iE '^(numba|numpy|ray|river|scikit-activeml|scikit-learn) '
+	NUMBA_DISABLE_JIT=1 $(NEWEST)/bin/python -m pytest -m 'not slow' tests/adapters tests/classifier/test_estimator_checks.py tests/engines/test_on_ray.py
+
 # What the data in SELECTRON_DATA allow: out/index.html. QUICK=--quick takes the fewest seeds.
 reproduce: $(VENV)/test
 	$(BIN)/selectron reproduce --all --report out $(QUICK)
@@ -58,4 +66,4 @@ lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra docs -c requirements/base.txt -c requirements/test.txt -o requirements/docs.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist site
+	rm -rf $(VENV) $(NEWEST) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist site

@@ -9,19 +9,16 @@ from typing import Any, Self
 import numpy as np
 
 from selectron.arrays import Flags, Given, Indices, Matrix, Table, Vector
+from selectron.extras import extra
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow
 from selectron.protocol import Forecast, QueryState, advance, ask_probability, observe, preview
 from selectron.queries import Budget
 from selectron.spec import QueryRule, rule_from_text
 
-try:
+with extra("activeml"):
     from skactiveml.base import SingleAnnotatorStreamQueryStrategy, SkactivemlClassifier
     from skactiveml.utils import check_type
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"{missing.name} is not installed: pip install 'selectron[activeml]'", name=missing.name
-    ) from None
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length
 

@@ -19,7 +19,10 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
-import httpx
+from selectron.extras import extra
+
+with extra("label"):
+    import httpx
 
 Label = str | list[str]
 Format = Literal["jsonl", "csv", "parquet", "prodigy", "label-studio"]

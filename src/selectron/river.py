@@ -9,16 +9,13 @@ from typing import Any
 from selectron.arrays import Label, Table
 from selectron.classifier import SelectiveClassifier as Learner
 from selectron.classifier.labels import plain
+from selectron.extras import extra
 from selectron.features.dict_rows import Crowded, DictRows
 from selectron.spec import QueryRule, Scaling, UpdateRule
 
-try:
+with extra("river"):
     from river.active.base import ActiveLearningClassifier
     from river.base import Classifier
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"{missing.name} is not installed: pip install 'selectron[river]'", name=missing.name
-    ) from None
 
 OPTIONS = ("update", "query", "scaling", "fit_intercept", "explore", "window", "stop_when")
 Features = Mapping[Any, Any]

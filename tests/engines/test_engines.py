@@ -1,7 +1,5 @@
 """Engines: jobs in their order, errors as they are, workers that die."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,22 +10,7 @@ import pytest
 from selectron.cli import main
 from selectron.engines import Local, WorkersLost, engine_of
 from tests.engines.files import write_csv
-
-
-def square_root(value):
-    return value**0.5 if value >= 0 else 1 / 0
-
-
-def dies_once(job):
-    path, value = job
-    if not Path(path).exists():
-        Path(path).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return value
-
-
-def dies(job):
-    os.kill(os.getpid(), signal.SIGKILL)
+from tests.engines.jobs import dies, dies_once, square_root
 
 
 def test_jobs_come_back_in_their_order():
@@ -80,22 +63,6 @@ def test_wrong_engines_are_refused():
         engine_of("local", 0)
     with pytest.raises(ValueError, match="local has none"):
         engine_of("local", 1, "10.0.0.1:6379")
-
-
-def test_a_missing_extra_is_named(monkeypatch, capsys, tmp_path):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "selectron.engines.on_ray", raising=False)
-    (tmp_path / "rows.csv").write_text("size,label\n1,a\n2,b\n")
-    assert main(["run", str(tmp_path / "rows.csv"), "--engine", "ray"]) == 2
-    assert capsys.readouterr().err == (
-        "selectron: ray is not installed: pip install 'selectron[cluster]'\n"
-    )
-
-
-def test_import_selectron_loads_no_engine():
-    code = "import sys, selectron; print([n for n in sys.modules if 'engines' in n or n == 'ray'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 @pytest.mark.plain

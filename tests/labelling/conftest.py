@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from functools import partial
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -30,11 +31,17 @@ def postgres(tmp_path_factory):
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def address(request, tmp_path):
-    """Return the address of a store that does not exist yet."""
+def new_address(request, tmp_path):
+    """Return what makes addresses of stores that do not exist yet."""
     if request.param == "sqlite":
-        return str(tmp_path / "labels.db")
-    return new_schema(request.getfixturevalue("postgres"))
+        return lambda: str(tmp_path / f"{uuid4().hex}.db")
+    return partial(new_schema, request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def address(new_address):
+    """Return the address of a store that does not exist yet."""
+    return new_address()
 
 
 def new_schema(server):

@@ -2,6 +2,7 @@
 
 from selectron.engines.local import Local
 from selectron.engines.protocol import Engine, Tick, WorkersLost, nobody_watches
+from selectron.extras import extra
 
 __all__ = ["Engine", "Local", "Tick", "WorkersLost", "engine_of", "nobody_watches"]
 
@@ -30,7 +31,8 @@ def engine_of(name: str, workers: int | None = None, address: str | None = None)
             raise ValueError(f"address={address!r} is for the engine ray: local has none")
         return Local(workers)
     if name == "ray":
-        from selectron.engines.on_ray import OnRay  # noqa: PLC0415 - an extra
+        with extra("cluster"):
+            from selectron.engines.on_ray import OnRay  # noqa: PLC0415
 
         return OnRay(workers, address)
     raise ValueError(f"unknown engine {name!r}; known are local and ray")

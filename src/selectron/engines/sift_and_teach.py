@@ -51,12 +51,13 @@ class Schedule(NamedTuple):
     opening: int = 1000  # rows that the driver plays itself, one by one
     growth: float = 0.05  # then a share of the rows seen,
     least: int = 64  # at least so many rows
-    most: int = 1 << 16  # and at most so many
+    most: int = 1 << 13  # and at most so many of a shard
 
     def blocks(self, bounds: list[tuple[int, int]], done: list[int]) -> list[tuple[int, int, int]]:
         """Return the blocks of the next round: shard, first row, and the row after the last."""
         seen = sum(done)
-        size = min(max(int(self.growth * seen), self.least), self.most) if seen else self.opening
+        most = self.most * len(bounds)
+        size = min(max(int(self.growth * seen), self.least), most) if seen else self.opening
         share, more = divmod(size, len(bounds))
         ends = (
             (k, start + done[k], min(stop, start + done[k] + share + (k < more)))

@@ -10,6 +10,7 @@ import numpy as np
 from selectron.arrays import Vector
 from selectron.evaluate.ranks import Ranks
 from selectron.evaluate.trace import Trace
+from selectron.extras import extra
 from selectron.files import write_whole
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def plot_bands(
     A learner has one colour in both panels. Return the matplotlib figure; with a path, write it
     there too.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+    with extra("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -102,8 +104,9 @@ def plot_data_sets(
     Every data set has the same learners, and a learner has one colour in all panels. Return the
     matplotlib figure; with a path, write it there too.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
-    from matplotlib.lines import Line2D  # noqa: PLC0415
+    with extra("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
+        from matplotlib.lines import Line2D  # noqa: PLC0415
 
     across = min(ACROSS, len(data_sets))
     down = -(-len(data_sets) // across)
@@ -144,7 +147,8 @@ def plot_ranks(ranks: Mapping[str, Ranks], path: str | Path | None = None) -> "F
     A bar joins learners that do not surely differ. Return the matplotlib figure; with a path,
     write it there too.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+    with extra("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
 
     most = max(len(each.names) for each in ranks.values())
     height = 1.4 + 0.3 * most
@@ -193,7 +197,8 @@ def plot_curves(
 
     Return the matplotlib figure; with a path, write it there too.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+    with extra("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -236,7 +241,8 @@ def plot_estimates(
 
     Return the matplotlib figure; with a path, write it there too.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra: pip install selectron[plot]
+    with extra("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
 
     shown = trace.estimates(level, every=every, explore=explore)
     rounds = [e.rounds + e.outside for e in shown]

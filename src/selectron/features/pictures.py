@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Matrix
+from selectron.extras import extra
 
 PIXELS = 28  # a picture becomes so many rows and columns of grey
 MOST_PIXELS = 50_000_000  # of a picture that is read: larger ones are refused
@@ -36,7 +37,8 @@ def picture_of(value: Any, folder: Path | None) -> bytes:
 
 def grey_pixels(picture: bytes, side: int = PIXELS) -> Matrix:
     """Return a picture as side x side shades of grey from 0 to 1."""
-    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - an extra
+    with extra("label"):
+        from PIL import Image, UnidentifiedImageError  # noqa: PLC0415
 
     try:
         with Image.open(BytesIO(picture)) as image:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from random import Random
 
+from selectron.extras import extra
 from selectron.labelling.items import Entry
 
 TICKETS = 600
@@ -99,7 +100,8 @@ def tickets(n: int = TICKETS, seed: int = 7) -> Iterator[Entry]:
 
 def digits() -> Iterator[Entry]:
     """Return scikit-learn's digits as pictures."""
-    from PIL import Image  # noqa: PLC0415 - an extra
+    with extra("label"):
+        from PIL import Image  # noqa: PLC0415
     from sklearn.datasets import load_digits  # noqa: PLC0415 - costs seconds
 
     for number, ink in enumerate(load_digits().images, 1):

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
+from selectron.extras import extra
 from selectron.labelling import asking
 from selectron.labelling.books import Answer, Books
 from selectron.labelling.checks import Label
@@ -140,8 +141,9 @@ def _text(cell: Any) -> str:
 
 
 def _parquet(books: Books, lines: list[Line]) -> Export:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    with extra("tables"):
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
 
     def column(values: list[Any]) -> Any:
         try:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from selectron.extras import extra
 from selectron.power.comparison import Comparison, CostRow, Row, cost_rows
 from selectron.power.results import Run
 
@@ -19,7 +20,8 @@ def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **shared: Any
 ) -> "tuple[Figure, Any]":
     """Return a figure and its axes, an array of them if there are several."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - plotting is an extra
+    with extra("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **shared)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from selectron.extras import extra
+
 LONGEST = 16 << 20  # bytes of a record
 LARGEST_RATIO = 300  # a compressed file that grows by more is a bomb,
 HARMLESS = 64 << 20  # if it grows to more bytes than these
@@ -36,7 +38,8 @@ def opened(path: Path, tick: Tick = int) -> Iterator[BinaryIO]:
 def _inflating(file: BinaryIO, suffix: str) -> Any:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file)
-    import pyarrow as pa  # noqa: PLC0415 - an extra
+    with extra("tables"):
+        import pyarrow as pa  # noqa: PLC0415
 
     return pa.CompressedInputStream(pa.PythonFile(file), "zstd")
 

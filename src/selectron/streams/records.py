@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from selectron.extras import extra
 from selectron.streams import opening
 from selectron.streams.arrays_file import npz_records
 from selectron.streams.opening import Joined, Tick, lines, opened
@@ -279,8 +280,9 @@ READERS: dict[str, Callable[[BinaryIO, str], Iterator[Record]]] = {
 
 def parquet_records(path: Path, tick: Tick = int, start: int = 0) -> Iterator[Record]:
     """Read the rows of a Parquet file from row `start` on."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    with extra("tables"):
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
 
     size, number = path.stat().st_size, 0
     try:
@@ -302,7 +304,8 @@ def parquet_records(path: Path, tick: Tick = int, start: int = 0) -> Iterator[Re
                     yield Record(values, f"{path.name}, row {number}", share)
                 tick(size * batch.num_rows // file.metadata.num_rows)
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise ValueError(f"{path.name}: {error}") from None
+        place = f"{path.name}, after row {number}" if number else path.name
+        raise ValueError(f"{place}: {error}") from None
 
 
 def tables_in(folder: Path) -> list[Path]:

@@ -16,6 +16,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from selectron.arrays import Indices
+from selectron.extras import extra
+from selectron.streams import opening
 from selectron.streams.opening import Joined
 from selectron.streams.records import (
     READERS,
@@ -54,8 +56,14 @@ class Stretch(NamedTuple):
             file.seek(self.mark)
             whole = io.BufferedReader(Joined(head, file))
             records = READERS[kind_of(path)](whole, path.name)
-            for k, record in enumerate(islice(records, self.skip, self.skip + self.rows)):
-                yield record._replace(place=f"{path.name}, row {self.number + k + 1}")
+            row = self.number + 1
+            try:
+                for record in islice(records, self.skip, self.skip + self.rows):
+                    yield record._replace(place=f"{path.name}, row {row}")
+                    row += 1
+            except ValueError as error:  # its lines are counted from the mark on
+                why = str(error).partition(": ")[2]
+                raise ValueError(f"{path.name}, row {row}: {why}") from None
 
 
 class Piece(NamedTuple):
@@ -157,7 +165,8 @@ def _piece(path: Path, first: int) -> Piece:
             "as Parquet, or as plain CSV or JSON lines"
         )
     if kind == ".parquet":
-        import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+        with extra("tables"):
+            import pyarrow.parquet as pq  # noqa: PLC0415
 
         return Piece(str(path), first, pq.read_metadata(path).num_rows, 0, np.zeros(0, np.int64))
     with path.open("rb") as file:
@@ -167,7 +176,10 @@ def _piece(path: Path, first: int) -> Piece:
 def _of_lines(file: BinaryIO, path: Path) -> tuple[int, int, Indices]:
     """Count the lines that are not blank; return where every thousandth begins."""
     marks, rows, at = [], 0, 0
-    for line in file:
+    while line := file.readline(opening.LONGEST + 1):
+        if len(line) > opening.LONGEST:
+            most = f"longer than {opening.LONGEST >> 20} MB"
+            raise ValueError(f"{path.name}, after row {rows}: a line is {most}")
         if line.strip():
             if rows % EVERY == 0:
                 marks.append(at)

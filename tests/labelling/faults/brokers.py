@@ -13,8 +13,8 @@ from selectron.labelling.intake import Intake
 from selectron.labelling.learner import PoolLearner
 from selectron.labelling.service import Service
 from selectron.labelling.sources import source_of
-from selectron.labelling.store import open_store
 from tests.labelling import office
+from tests.labelling.faults.judge import reopened
 from tests.labelling.faults.lives import HashingLearner, no_estimate
 
 BATCH = 7
@@ -63,7 +63,7 @@ def consume(url, stream, address, learner, seed=None, digest=None, control=False
     intake = make(source_of(url, stream, "group", "store"), batch=BATCH)
     if seed is not None:
         slow_down(intake.source, Random(seed))
-    service = Service(open_store(address), Desk(LEARNERS[learner], no_estimate))
+    service = Service(reopened(address), Desk(LEARNERS[learner], no_estimate))
     service.submit(lambda desk: desk.add_classes(office.CLASSES, time())).result()
     _, truth = office.tickets(1000)
     answer_all(service, truth)

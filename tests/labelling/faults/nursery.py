@@ -77,7 +77,8 @@ def compiled(source, folder):
 
 
 def main():
-    lives = import_module(f"tests.labelling.faults.{sys.argv[1]}")
+    name = sys.argv[1]
+    lives = import_module(name if "." in name else f"tests.labelling.faults.{name}")
     logging.disable()  # the faults are on purpose
     getattr(lives, "prepare", lambda: None)()
     for line in sys.stdin:

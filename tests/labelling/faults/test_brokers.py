@@ -1,6 +1,7 @@
 """kill -9 of the consumer of a real Redis stream: each item once, and the same bits."""
 
 from collections import Counter
+from itertools import count
 from random import Random
 from time import monotonic, sleep
 
@@ -63,20 +64,21 @@ def taken_from(store):
     ]
 
 
-def run(nursery, server, stream, folder, learner, kills, n, control=False):
+def run(nursery, server, place, learner, kills, n, control=False):
     """Consume a stream of n items with so many kills; return what was stored, and the digest."""
-    life = {"url": server.url, "stream": stream, "address": str(folder / f"{kills}.db")}
-    life |= {"learner": learner, "digest": str(folder / f"{kills}.digest"), "control": control}
+    stream, address, digest = place
+    life = {"url": server.url, "stream": stream, "address": address, "digest": str(digest)}
+    life |= {"learner": learner, "control": control}
     with server.client() as client:
         fill(client, stream, n)
         left = kill_again_and_again(nursery, client, life, kills, n, seed=kills)
         nursery.run("consume", **life)
         letters = [letter["_entry"] for _, letter in client.xrange(f"{stream}:dead")]
         assert client.xpending(stream, "group")["pending"] == 0
-    with open_store(life["address"], readonly=True) as store:
+    with open_store(address, readonly=True) as store:
         assert store.verify().ok
         taken = taken_from(store)
-    return taken, letters, (folder / f"{kills}.digest").read_text(), left
+    return taken, letters, digest.read_text(), left
 
 
 def wanted(n):
@@ -91,21 +93,28 @@ def nursery():
         yield nursery
 
 
+@pytest.fixture
+def places(stream, new_address, tmp_path):
+    """Yield the stream, a new store and a file for the digest, for one run after the other."""
+    return ((stream, new_address(), tmp_path / str(k)) for k in count())
+
+
 @pytest.mark.plain
-def test_a_few_kills(nursery, redis_server, stream, tmp_path):
+def test_a_few_kills(nursery, redis_server, places):
     n = 150
-    quiet = run(nursery, redis_server, stream, tmp_path, "oracle", 0, n)
-    killed = run(nursery, redis_server, stream, tmp_path, "oracle", 5, n)
+    quiet = run(nursery, redis_server, next(places), "oracle", 0, n)
+    killed = run(nursery, redis_server, next(places), "oracle", 5, n)
     assert (killed[0], killed[1]) == (quiet[0], quiet[1]) == wanted(n)
     assert killed[2] == quiet[2]
 
 
 @pytest.mark.plain
-def test_the_test_can_fail(nursery, redis_server, stream, tmp_path):
+@pytest.mark.parametrize("new_address", ["sqlite"], indirect=True)
+def test_the_test_can_fail(nursery, redis_server, places):
     """Control: a consumer that acknowledges before it stores loses items."""
     n = 150
     for kills in range(5, 15):
-        taken, *_ = run(nursery, redis_server, stream, tmp_path, "oracle", kills, n, control=True)
+        taken, *_ = run(nursery, redis_server, next(places), "oracle", kills, n, control=True)
         if len(taken) < n:
             break
     assert len(taken) < n
@@ -113,11 +122,11 @@ def test_the_test_can_fail(nursery, redis_server, stream, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["oracle", "pool"])
-def test_fifty_kills(redis_server, stream, tmp_path, learner):
+def test_fifty_kills(redis_server, places, learner):
     n = 900
     with Nursery(module="brokers", LEARNER=learner, OPENBLAS_NUM_THREADS="1") as nursery:
-        quiet = run(nursery, redis_server, stream, tmp_path, learner, 0, n)
-        killed = run(nursery, redis_server, stream, tmp_path, learner, 50, n)
+        quiet = run(nursery, redis_server, next(places), learner, 0, n)
+        killed = run(nursery, redis_server, next(places), learner, 50, n)
     assert (killed[0], killed[1]) == (quiet[0], quiet[1]) == wanted(n)
     assert killed[2] == quiet[2]
     assert killed[3]["stored"]  # kills between the commit and the acknowledgement

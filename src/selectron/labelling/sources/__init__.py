@@ -1,5 +1,6 @@
 """Where live items come from: brokers that hand out messages, behind one protocol."""
 
+from selectron.extras import extra
 from selectron.labelling.sources.protocol import Away, Message, Source
 
 __all__ = ["Away", "Message", "Source", "source_of"]
@@ -22,6 +23,7 @@ def source_of(url: str, stream: str, group: str, consumer: str) -> Source:
     """
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError(f"{url} is no source: give redis://HOST:PORT/0")
-    from selectron.labelling.sources.redis import RedisStream  # noqa: PLC0415 - an extra
+    with extra("redis"):
+        from selectron.labelling.sources.redis import RedisStream  # noqa: PLC0415
 
     return RedisStream(url, stream, group, consumer)

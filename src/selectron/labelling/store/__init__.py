@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from selectron.extras import extra
 from selectron.labelling.store.log import (
     Damaged,
     DiskFull,
@@ -26,10 +27,8 @@ def open_store(url: str | Path, *, readonly: bool = False) -> Store:
         Read a store that another process may be writing to; nothing is made, locked or changed.
     """
     if str(url).startswith(("postgresql://", "postgres://")):
-        try:
-            from selectron.labelling.store.postgres import PostgresStore  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise StoreError(f"{error}: install selectron[postgres] for PostgreSQL") from error
+        with extra("postgres"):
+            from selectron.labelling.store.postgres import PostgresStore  # noqa: PLC0415
         return PostgresStore(str(url), readonly)
     from selectron.labelling.store.sqlite import SqliteStore  # noqa: PLC0415 - beside the other
 
