@@ -29,6 +29,7 @@ class Question:
     guess: Label | None  # what the learner predicted when the question was chosen
     unlabelled: int  # how many items could have been drawn then
     positives: int = 0  # labels of the positive class then, and open questions that may become one
+    goal: str | None = None  # then, against which an audit bets
     annotator: str | None = None  # who has the lease
 
     @property
@@ -115,6 +116,7 @@ class Books:
             body["guess"],
             body["unlabelled"],
             body.get("positives", 0),
+            self.settings["goal"],
         )
 
     def question_named(self, name: str) -> Question | None:
