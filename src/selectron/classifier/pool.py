@@ -155,12 +155,13 @@ class Pool:
         """Return some candidates of least cost; if n > 1, likeness to an earlier one costs too."""
         order: list[int] = []
         dearest = float(cost.max())
+        spread = np.zeros(0 if self._table is None else shape(self._table)[1])
         while len(order) < min(more, len(candidates)):
             best = int(cost.argmin())
             order.append(int(candidates[best]))
             cost[best] = np.inf
             if n > 1 and self._table is not None:
-                cost += dearest * likeness(self._table, order[-1], candidates) ** 2
+                cost += dearest * likeness(self._table, order[-1], candidates, spread) ** 2
         return order
 
     # --- in files
@@ -203,11 +204,12 @@ def presented(machine: Machine, rows: Rows) -> Rows:
     return table
 
 
-def likeness(table: Rows, t: int, others: Indices) -> Vector:
-    """Return the cosine of row t with each of the others."""
-    spread, products = np.zeros(shape(table)[1]), np.zeros((len(others), 2))
-    add_scaled(row(table, t), 1.0, spread)
+def likeness(table: Rows, t: int, others: Indices, spread: Vector) -> Vector:
+    """Return the cosine of row t with each of the others; `spread` has zeros, before and after."""
+    x, products = row(table, t), np.zeros((len(others), 2))
+    add_scaled(x, 1.0, spread)
     compiled(run_products, ())(sealed(table), others, spread, products)
-    lengths = products[:, 1] * square_norm(row(table, t))
+    spread[x.indices if isinstance(x, SparseRow) else slice(None)] = 0.0
+    lengths = products[:, 1] * square_norm(x)
     cosines: Vector = products[:, 0] / np.sqrt(np.maximum(lengths, 1e-300))
     return cosines

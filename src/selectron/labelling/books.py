@@ -318,7 +318,11 @@ class Books:
             first = self.relearn_from
             self.relearn_from = place if first is None else min(place, first)
         if taught_at is not None:  # at the end, or after the lesson that it replaces
-            insort(self.steps, (taught_at, "teach", (row, label)), key=_number)
+            step = (taught_at, "teach", (row, label))
+            if not self.steps or self.steps[-1][0] < taught_at:
+                self.steps.append(step)
+            else:
+                insort(self.steps, step, key=_number)
 
     def digest(self) -> str:
         """Hash everything the events say."""
