@@ -29,6 +29,9 @@ def postgres(tmp_path_factory):
     server.cleanup()
 
 
+SLOW_POSTGRES = pytest.param("postgres", marks=pytest.mark.slow)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request, tmp_path):
     """Return the address of a store that does not exist yet."""
