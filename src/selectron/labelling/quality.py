@@ -54,12 +54,16 @@ class Quality:
         level, k = float(self._books.settings["level"]), self._books.freezes
         return 1.0 - (1.0 - level) / (k * (k + 1)) if self._books.frozen else level
 
-    def audit_rate(self) -> float:
-        """Return the share of audits among the questions, large when the goal is near."""
+    def audit_rate(self, change: str | None = None) -> float:
+        """Return the share of audits among the questions, large when the goal is near.
+
+        With a change of phase, it is that of the questions that follow.
+        """
         rate = float(self._books.settings["audit_rate"])
         if not self._books.knows_two_classes:
             return 0.0  # nothing is predicted yet
-        near = self._books.frozen if self._measure() == "error" else self._recall_is_near()
+        frozen = self._books.frozen if change is None else change == "freeze"
+        near = frozen if self._measure() == "error" else self._recall_is_near()
         beyond = self._books.settings["beyond_goal"]
         return max(rate, CERTIFYING_RATE) if rate and near and not beyond else rate
 

@@ -31,7 +31,7 @@ class Annotator(Thread):
     def __init__(self, name, port, acks, truth):
         super().__init__(daemon=True)
         self.called, self.acks, self.truth = str(name), acks, truth
-        self.client = Client(f"http://127.0.0.1:{port}", houses.token_of(name), retries=4)
+        self.client = Client(f"http://127.0.0.1:{port}", houses.token_of(name), retries=2)
         self.coins = random.Random(name)
         self.done = Event()
         self.number = 0
