@@ -109,13 +109,14 @@ def of_the_rest(draws: Sequence[Draw], left: int, level: float, *, found: int = 
     bets, capital = _bets([draw.goal for draw in draws])
     enough = 1.0 / (1.0 - level)
 
+    said, left_then, gone = np.array([draw[:3] for draw in draws], float).T
+    shown = np.cumsum(said) - said  # by the audits before
+
     def refuted(total: int) -> bool:
         """Tell whether so many mistakes in all, found ones included, cannot be."""
-        shown, wealth = 0, capital.copy()
-        for draw, bet in zip(draws, bets, strict=True):
-            share = min(1.0, max(0, total - shown - draw.gone) / draw.left)
-            wealth *= np.maximum(1.0 + bet * (share - draw.wrong), 0.0)
-            shown += draw.wrong
+        shares = np.minimum(1.0, np.maximum(0.0, total - shown - gone) / left_then)
+        growth = np.maximum(1.0 + bets * (shares - said)[:, np.newaxis], 0.0)
+        wealth = np.multiply.reduce(np.vstack([capital, growth]))  # bet after bet
         return bool(wealth.sum() >= enough)
 
     most = _first(refuted, wrong + found, wrong + found + left)

@@ -404,6 +404,8 @@ class Desk:
         n_first = next(known, 0)  # items of the first event decide how the learner reads all others
         try:
             first = self.books.items[:n_first] or new[:ITEMS_AN_EVENT]
+            if not n_first:
+                checks.fields_together(first)
             features = self._features or Features(first)
             features.rows(new)
         except (ValueError, TypeError, OverflowError) as error:
