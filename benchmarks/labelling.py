@@ -200,45 +200,80 @@ def serve(folder, n):
 
 
 def server():
-    """Let every connection label its own part of the items, one after the other."""
-    n = 40_000
+    """Let all connections label at once: what each finds in review, then what it is asked."""
+    n, found = 40_000, []
     _, truth = texts(n)
-    with house(n) as (pid, _, port):
-        waits, memory = asyncio.run(crowd(pid, port, truth))
-    first, last = memory[: len(memory) // 4], memory[-len(memory) // 4 :]
-    name = f"L5 {CONNECTIONS} connections, durable answers"
-    return [
-        row(f"{name} a second", len(waits) / SECONDS, 1000.0, "/s", faster=True),
-        row(f"{name}, p99", quantiles(waits, n=100)[-1] * 1e3, 250.0, "ms"),
-        row(f"{name}, memory, last / first quarter", median(last) / median(first), 1.15, ""),
-    ]
+    for name, way in (("answers in review", find), ("questions leased and answered", be_asked)):
+        with house(n) as (pid, _, port):
+            waits, memory = asyncio.run(crowd(pid, port, truth, way))
+        first, last = memory[: len(memory) // 4], memory[-len(memory) // 4 :]
+        name = f"L5 {CONNECTIONS} connections, durable {name}"
+        found += [
+            row(f"{name} a second", len(waits) / SECONDS, 1000.0, "/s", faster=True),
+            row(f"{name}, p99", quantiles(waits, n=100)[-1] * 1e3, 250.0, "ms"),
+            row(f"{name}, memory, last / first quarter", median(last) / median(first), 1.15, ""),
+        ]
+    return found
 
 
-async def crowd(pid, port, truth):
+class Caller:
+    """One connection of an annotator."""
+
+    def __init__(self, k, port, streams):
+        self.k, self.port = k, port
+        self.reader, self.writer = streams
+
+    async def call(self, method, path, body=None):
+        """Return the status and what was replied."""
+        text = "" if body is None else json.dumps(body)
+        self.writer.write(
+            f"{method} /api/v1/{path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
+            f"Authorization: Bearer the-token-of-annotator-{self.k}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+        )
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].split(b"\r")[0])
+        return int(head.split()[1]), json.loads(await self.reader.readexactly(length))
+
+    async def answer(self, **body):
+        """Answer; return how long it took to be durable, or None where it was refused."""
+        start = perf_counter()
+        status, reply = await self.call("POST", "answers", body)
+        if status not in (200, 409):  # 409: it is open in the queue, or somebody else has it
+            raise RuntimeError(f"{status} {reply}")
+        return perf_counter() - start if status == 200 else None
+
+
+async def find(caller, truth):
+    """Label a part of the items, one after the other."""
+    for item in range(caller.k, len(truth), CONNECTIONS):
+        yield await caller.answer(id=f"{caller.k}-{item}", item=f"i{item}", label=truth[item])
+
+
+async def be_asked(caller, truth):
+    """Label what the desk asks, two questions at a time, as the page does."""
+    while True:
+        _, reply = await caller.call("GET", "next?n=2")
+        for asked in reply["questions"]:
+            id_, label = asked["question"], truth[int(asked["item"]["id"][1:])]
+            yield await caller.answer(id=f"{caller.k}-{id_}", question=id_, label=label)
+        if not reply["questions"]:
+            yield None
+            await asyncio.sleep(0.02)
+
+
+async def crowd(pid, port, truth, way):
     """Answer from all connections at once; return every wait, and the memory over time."""
     waits, memory, end = [], [], perf_counter() + SECONDS
 
     async def annotator(k):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for item in range(k, len(truth), CONNECTIONS):
-            start = perf_counter()
-            if start > end:
+        caller = Caller(k, port, await asyncio.open_connection("127.0.0.1", port))
+        async for wait in way(caller, truth):
+            if perf_counter() > end:
                 break
-            body = json.dumps({"id": f"{k}-{item}", "item": f"i{item}", "label": truth[item]})
-            writer.write(
-                f"POST /api/v1/answers HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-                f"Authorization: Bearer the-token-of-annotator-{k}\r\n"
-                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-                f"{body}".encode()
-            )
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = int(head.lower().partition(b"content-length: ")[2].split(b"\r")[0])
-            reply = json.loads(await reader.readexactly(length))
-            if reply.get("durable"):
-                waits.append(perf_counter() - start)
-            elif b" 409 " not in head.split(b"\r")[0]:  # 409: it is open in the queue
-                raise RuntimeError(f"{head!r} {reply}")
-        writer.close()
+            if wait is not None:
+                waits.append(wait)
+        caller.writer.close()
 
     async def watch():
         while perf_counter() < end:

@@ -30,6 +30,9 @@ def postgres(tmp_path_factory):
     server.cleanup()
 
 
+SLOW_POSTGRES = pytest.param("postgres", marks=pytest.mark.slow)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def new_address(request, tmp_path):
     """Return what makes addresses of stores that do not exist yet."""

@@ -4,13 +4,13 @@ from math import log
 
 from selectron.labelling.audits import Audited, Draw, estimate, of_the_rest
 
-DRAWS = [Draw(t % 10 == 0, 2000 - t) for t in range(200)]
+DRAWS = [Draw(t % 10 == 0, 2000 - t, goal=0.2) for t in range(200)]
 
 
 def test_of_what_is_fixed_the_whole_level_is_in_the_upper_limit():
-    found = estimate(Audited(DRAWS, 1800, fixed=True, goal=0.2), 0.95)
+    found = estimate(Audited(DRAWS, 1800, fixed=True), 0.95)
     assert found["low"] == 0.0
-    assert found["high"] == of_the_rest(DRAWS, 1800, 0.95, goal=0.2).high
+    assert found["high"] == of_the_rest(DRAWS, 1800, 0.95).high
     assert found["high"] > found["error"] == 0.1
 
 

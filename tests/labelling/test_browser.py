@@ -336,17 +336,37 @@ def test_the_end_says_why_and_what_one_may_do(chromium, tmp_path):
         visit.leave()
 
 
-def test_classes_are_asked_for(chromium, tmp_path):
+def swipe(page, across):
+    """Move a finger over the card."""
+    touch = page.context.new_cdp_session(page)
+    box = page.locator("#card").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for kind, share in (("Start", 0), ("Move", 0.5), ("Move", 1), ("End", None)):
+        points = [] if share is None else [{"x": x + share * across, "y": y}]
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+
+def test_classes_are_asked_for_and_two_are_swiped(chromium, tmp_path):
     items, _ = office.tickets(10)
     with office.service(tmp_path, items, classes=[]) as service, office.server(service) as house:
-        visit = Visit(chromium, house.address)
+        visit = Visit(chromium, house.address, has_touch=True)
         visit.page.locator("#new-classes").fill("spam, ham")
         visit.page.keyboard.press("Enter")
         expect(visit.page.locator(".choice")).to_have_count(2)
         item = visit.item
         visit.press("a")
         visit.wait_until_saved()
-        assert kept(service) == {item: "spam"}
+        given = {item: "spam"}
+        assert kept(service) == given
+        for across, name in ((150, "spam"), (-150, "ham")):
+            item = visit.item
+            swipe(visit.page, across // 3)  # too short
+            assert visit.item == item
+            swipe(visit.page, across)
+            expect(visit.page.locator(f'.card-body[data-item="{item}"]')).to_have_count(0)
+            given[item] = name
+        visit.wait_until_saved()
+        assert kept(service) == given
         visit.leave()
 
 

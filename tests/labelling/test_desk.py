@@ -5,6 +5,7 @@ import json
 import pytest
 
 from selectron.labelling import checks
+from selectron.labelling.audits import estimate
 from selectron.labelling.books import FREE
 from selectron.labelling.desk import Refused
 from selectron.labelling.events import KINDS, canonical
@@ -279,7 +280,10 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
     while not log.desk.books.frozen:
         answer_all(log, 1, start=given)
         given += 1
-    assert log.desk.quality.judged_count() == 0
+    # Audits before the freeze do not count; what was answered last was drawn with it.
+    assert [question.number for question, _ in log.desk.quality.judged()] == [
+        log.desk.books.audits_from + 1
+    ]
     assert log.desk.quality.level == 1 - 0.05 / 2
     kinds = [q["reason"]["kind"] for _, q in answer_all(log, 40, start=given)]
     assert kinds.count("audit") > 20
@@ -296,6 +300,28 @@ def test_the_model_is_frozen_when_audits_are_good_and_thawed_when_they_are_not()
         given += 1
     assert given < 250
     assert log.desk.quality.audit_rate() == 0.3
+    assert log.replayed().digest() == log.desk.digest()
+
+
+def test_a_goal_that_changes_leaves_the_bets_on_earlier_audits_as_they_were():
+    """Otherwise the goal could be chosen after the answers, as the one that they refute best."""
+    log = begin(n=400, goal="error<=0.1", audit_rate=0.3, estimate=estimate)
+    given = 0
+    while not log.desk.books.frozen:
+        answer_all(log, 1, start=given)
+        given += 1
+    answer_all(log, 20, start=given)
+    said, judged = log.desk.quality.error(), log.desk.quality.judged_count()
+    assert judged > 10
+    for goal in ("error<=0.03", "error<=0.2", None, "error<=0.1"):
+        log.set({"goal": goal})
+        assert log.desk.quality.error() == said
+    log.set({"goal": "error<=0.03"})
+    answer_all(log, 20, start=given + 20)  # bets on later audits are made against the new goal
+    quality = log.desk.quality
+    goals = {question.goal for question, _ in quality.judged()}
+    assert goals == {"error<=0.1", "error<=0.03"}
+    assert quality.error()["high"] < said["high"]
     assert log.replayed().digest() == log.desk.digest()
 
 
@@ -722,7 +748,7 @@ def test_events_are_canonical_json():
 
 def test_a_large_desk_decides_without_looking_through_its_items():
     log = begin(n=2)
-    log.add_items([{"id": f"x{n}", "text": "w"} for n in range(100_000)])
+    log.add_items([{"id": f"x{n}", "text": "w"} for n in range(5_000)])
     log.next("ann", 4)
     books = log.desk.books
     books.items = Untouchable(books.items)

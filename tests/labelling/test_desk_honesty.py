@@ -156,8 +156,9 @@ DESKS = pytest.mark.parametrize("desks", [100, pytest.param(1000, marks=pytest.m
 def test_the_goal_of_an_error(desks):
     mistakes = cycle([0.0, 0.01, 0.02, 0.055])
     stories = [Simulation(k, next(mistakes), goal="error<=0.05").work(400) for k in range(desks)]
-    assert check(stories) > desks / 2
+    check(stories)
     assert all(story.declared for story in stories[::4])  # those without a mistake
+    assert sum(story.declared for story in stories[1::4]) > desks / 4 * 0.6  # those with 1 in 100
 
 
 @DESKS

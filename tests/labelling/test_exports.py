@@ -9,6 +9,7 @@ from hashlib import sha256
 import pyarrow.parquet as pq
 import pytest
 
+from selectron.features import Recipe
 from selectron.labelling.desk import Decision, Desk, Event
 from selectron.labelling.exports import export, label_studio_config
 from selectron.labelling.items import load, read_items
@@ -116,6 +117,22 @@ def test_every_kind_of_item_and_several_labels_come_back(tmp_path, office, items
     load(other.service, read_items(str(path), multilabel=True))
     assert other.service.read(lambda desk: desk.books.items) == items
     assert other.export(format).content == content
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_a_restart_keeps_the_order_of_keys(tmp_path, office, format):
+    """It is that of columns too, for people and for the rows that the learner makes of records."""
+    records = [{"id": "1", "meta": {"z": 1, "b": 2}, "fields": {"name": "Ann", "age": 7, "b": 1}}]
+    made = office(records, ["y", "n"])
+    made.answer("1", "y")
+    before = made.export(format).content
+    assert before.index(b"name") < before.index(b"age")
+    made.service.close()
+    again = made.service = Service(open_store(tmp_path / "0.db"), Desk(WordLearner))
+    assert made.export(format).content == before
+    (item,) = again.read(lambda desk: desk.books.items)
+    assert list(item) == ["id", "meta", "fields"]
+    assert Recipe.choose([item["fields"]]) == Recipe.choose([records[0]["fields"]])
 
 
 def test_json_lines(labelled):

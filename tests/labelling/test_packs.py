@@ -106,7 +106,8 @@ def test_going_on_is_the_same_at_every_step(learner, items, several):
         packs[len(office.events)] = office.desk.packing()()
     digest, asked = office.desk.digest(), office.desk.choose(0.0)
     assert office.replayed().digest() == digest
-    for at, packed in packs.items():
+    every = 3 if learner is PoolLearner and items is texts else 1  # packs of 30 MB take their time
+    for at, packed in [*packs.items()][::every]:
         desk = office.replayed(packed=packed, at=at)
         assert desk.digest() == digest
         assert desk.packing()() == packs[len(office.events)]  # what was frozen included

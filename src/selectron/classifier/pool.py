@@ -31,6 +31,7 @@ from selectron.protocol import MANY, TWO, present
 
 FIRST, DOUBT, AUDIT = "first", "doubt", "audit"
 SHORTLIST = 64  # rows of least margin whose variance is computed
+LONG_SHORTLIST = 256  # where many are wanted at once
 FIRST_LOOK = 2000  # rows among which the first ones are looked for
 COIN_OF_CHOICE = 0x5EED  # sets the coins of choices apart from those of rounds
 MOST_ROWS = 1 << 26  # in a file: a flag each, which the file itself does not hold
@@ -95,7 +96,10 @@ class Pool:
         left = np.flatnonzero(among)
         if not len(left):
             return [], np.zeros(0), []
-        worthy, why = self._worthiest(machine, left, n) if explore < 1.0 else (left.tolist(), "")
+        more = 2 * n if explore > 0.0 else n  # audits may take some of the worthiest
+        worthy, why = (
+            self._worthiest(machine, left, n, more) if explore < 1.0 else (left.tolist(), "")
+        )
         rows: list[int] = []
         odds, reasons = [], []
         for k in range(min(n, len(left))):
@@ -109,18 +113,20 @@ class Pool:
             left = left[left != chosen]
         return rows, np.array(odds), reasons
 
-    def _worthiest(self, machine: Machine, left: Indices, n: int) -> tuple[list[int], str]:
-        """Return the rows most worth a label: n, and as many more as audits may take of them."""
+    def _worthiest(
+        self, machine: Machine, left: Indices, n: int, more: int
+    ) -> tuple[list[int], str]:
+        """Return `more` of the rows most worth a label, of which n are wanted."""
         if len(self.told) < 2:
             spaced = np.linspace(0, len(left) - 1, min(len(left), max(2 * n, FIRST_LOOK)))
             some = left[np.unique(spaced.astype(np.int64))]
             seen = self.forecasts(machine, some, exact=True)
-            return self._apart(some, seen[:, 3].max() - seen[:, 3], n), FIRST
+            return self._apart(some, seen[:, 3].max() - seen[:, 3], n, more), FIRST
         margins = np.abs(self.forecasts(machine, left, exact=False)[:, 0])
-        length = min(len(left), max(SHORTLIST, 8 * n))
+        length = min(len(left), max(SHORTLIST, min(8 * n, LONG_SHORTLIST), 2 * n))
         near = left[np.sort(np.argpartition(margins, length - 1)[:length])]
         seen = self.forecasts(machine, near, exact=True)
-        return self._apart(near, np.abs(seen[:, 0]) / seen[:, 1], n), DOUBT
+        return self._apart(near, np.abs(seen[:, 0]) / seen[:, 1], n, more), DOUBT
 
     def scores(self, machine: Machine) -> Vector:
         """Return the margin of every row, of many classes a score a class.
@@ -145,16 +151,17 @@ class Pool:
             loop(states.tree, states.numbers, sealed(self._table), chosen, exact, out)
         return out
 
-    def _apart(self, candidates: Indices, cost: Vector, n: int) -> list[int]:
-        """Return 2n candidates of least cost; of several, likeness to an earlier one costs too."""
+    def _apart(self, candidates: Indices, cost: Vector, n: int, more: int) -> list[int]:
+        """Return some candidates of least cost; if n > 1, likeness to an earlier one costs too."""
         order: list[int] = []
         dearest = float(cost.max())
-        while len(order) < min(2 * n, len(candidates)):
+        spread = np.zeros(0 if self._table is None else shape(self._table)[1])
+        while len(order) < min(more, len(candidates)):
             best = int(cost.argmin())
             order.append(int(candidates[best]))
             cost[best] = np.inf
             if n > 1 and self._table is not None:
-                cost += dearest * likeness(self._table, order[-1], candidates) ** 2
+                cost += dearest * likeness(self._table, order[-1], candidates, spread) ** 2
         return order
 
     # --- in files
@@ -197,11 +204,12 @@ def presented(machine: Machine, rows: Rows) -> Rows:
     return table
 
 
-def likeness(table: Rows, t: int, others: Indices) -> Vector:
-    """Return the cosine of row t with each of the others."""
-    spread, products = np.zeros(shape(table)[1]), np.zeros((len(others), 2))
-    add_scaled(row(table, t), 1.0, spread)
+def likeness(table: Rows, t: int, others: Indices, spread: Vector) -> Vector:
+    """Return the cosine of row t with each of the others; `spread` has zeros, before and after."""
+    x, products = row(table, t), np.zeros((len(others), 2))
+    add_scaled(x, 1.0, spread)
     compiled(run_products, ())(sealed(table), others, spread, products)
-    lengths = products[:, 1] * square_norm(row(table, t))
+    spread[x.indices if isinstance(x, SparseRow) else slice(None)] = 0.0
+    lengths = products[:, 1] * square_norm(x)
     cosines: Vector = products[:, 0] / np.sqrt(np.maximum(lengths, 1e-300))
     return cosines

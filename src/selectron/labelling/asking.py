@@ -28,8 +28,11 @@ TEXTS = {
 
 
 def queue_is_short(books: Books) -> int:
-    """Return how many questions are to be chosen so that nobody has to wait."""
-    active = {question.annotator for question in books.leased.values()}
+    """Return how many questions are to be chosen so that nobody has to wait.
+
+    Who took a question of late is at work, though they may hold none at this moment.
+    """
+    active = set(books.takers)
     wanted = max(LEAST_QUEUE, QUEUE_PER_ANNOTATOR * len(active))
     ready = sum(question.kind != "overlap" for question in books.waiting.values())
     return max(0, min(wanted - ready, room(books) - ready))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Vector
+from selectron.arrays import Matrix, Vector
 
 RATES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5)  # of the bets of `of_late`
 LIMITS = (0.02, 0.05, 0.1, 0.2, 0.4)  # shares of wrong items that bets are made against
@@ -28,6 +28,7 @@ class Draw(NamedTuple):
     wrong: bool
     left: int  # items that could be drawn
     gone: int = 0  # mistakes that other answers may have taken away since the model was fixed
+    goal: float | None = None  # the share that most bets were made against when it was drawn
 
 
 class Audited(NamedTuple):
@@ -37,7 +38,6 @@ class Audited(NamedTuple):
     left: int  # items without a label now
     fixed: bool = False  # the model, or whatever else is audited, does not change
     found: int = 0  # mistakes that answers other than audits have surely shown meanwhile
-    goal: float | None = None
 
 
 def estimate(audited: Audited, level: float) -> dict[str, float | int | None]:
@@ -46,9 +46,9 @@ def estimate(audited: Audited, level: float) -> dict[str, float | int | None]:
     Of what is fixed all of the level goes into the upper limit, which the goal is held against;
     the lower one is 0, for a limit on both sides would hold less often than the level says.
     """
-    draws, left, fixed, found, goal = audited
+    draws, left, fixed, found = audited
     if fixed:
-        return of_the_rest(draws, left, level, found=found, goal=goal)._asdict()
+        return of_the_rest(draws, left, level, found=found)._asdict()
     return of_late(draws, level)._asdict()
 
 
@@ -80,10 +80,11 @@ def of_late(draws: Sequence[Draw], level: float) -> Interval:
     return Interval(wrong / n, max(0.0, low / n), min(1.0, high / n), n)
 
 
-def of_the_rest(
-    draws: Sequence[Draw], left: int, level: float, *, found: int = 0, goal: float | None = None
-) -> Interval:
+def of_the_rest(draws: Sequence[Draw], left: int, level: float, *, found: int = 0) -> Interval:
     """Bound the share of mistakes among the items that are left, of a model that stays as it is.
+
+    Bets are made before the answer is known, against the goal of that moment. A goal that is
+    changed later leaves them as they were: it would look back on answers otherwise.
 
     Parameters
     ----------
@@ -93,29 +94,29 @@ def of_the_rest(
         Items without a label now.
     found : int
         Mistakes of the model that answers other than audits have surely shown since.
-    goal : float, optional
-        The share that most bets are made against.
 
-    >>> interval = of_the_rest([Draw(False, 4000 - t) for t in range(60)], 3940, 0.95, goal=0.05)
+    >>> draws = [Draw(False, 4000 - t, goal=0.05) for t in range(90)]
+    >>> interval = of_the_rest(draws[:60], 3940, 0.95)
     >>> print(interval.error, interval.high <= 0.05)
     0.0 False
-    >>> interval = of_the_rest([Draw(False, 4000 - t) for t in range(90)], 3910, 0.95, goal=0.05)
+    >>> interval = of_the_rest(draws, 3910, 0.95)
     >>> print(interval.error, interval.high <= 0.05)
     0.0 True
     """
     if not draws:
         return NOTHING_KNOWN
     wrong = sum(draw.wrong for draw in draws)
-    bets, capital = _bets(goal)
+    bets, capital = _bets([draw.goal for draw in draws])
     enough = 1.0 / (1.0 - level)
+
+    said, left_then, gone = np.array([draw[:3] for draw in draws], float).T
+    shown = np.cumsum(said) - said  # by the audits before
 
     def refuted(total: int) -> bool:
         """Tell whether so many mistakes in all, found ones included, cannot be."""
-        shown, wealth = 0, capital.copy()
-        for draw in draws:
-            share = min(1.0, max(0, total - shown - draw.gone) / draw.left)
-            wealth *= np.maximum(1.0 + bets * (share - draw.wrong), 0.0)
-            shown += draw.wrong
+        shares = np.minimum(1.0, np.maximum(0.0, total - shown - gone) / left_then)
+        growth = np.maximum(1.0 + bets * (shares - said)[:, np.newaxis], 0.0)
+        wealth = np.multiply.reduce(np.vstack([capital, growth]))  # bet after bet
         return bool(wealth.sum() >= enough)
 
     most = _first(refuted, wrong + found, wrong + found + left)
@@ -123,18 +124,25 @@ def of_the_rest(
     return Interval(wrong / len(draws), 0.0, high, len(draws))
 
 
-def _bets(goal: float | None) -> tuple[Vector, Vector]:
-    """Return how much of its wealth each gambler bets on "right", and the wealth it begins with."""
-    limits = [(limit, (1.0 - GOAL_SHARE * (goal is not None)) / len(LIMITS)) for limit in LIMITS]
-    if goal is not None:
-        limits.append((goal, GOAL_SHARE))
-    bets = [
-        min((1.0 - belief) / (1.0 - limit), 0.999 / (1.0 - limit))
-        for limit, _ in limits
-        for belief in BELIEVED
-    ]
-    capital = [share / len(BELIEVED) for _, share in limits for _ in BELIEVED]
-    return np.array(bets), np.array(capital)
+def _bets(goals: list[float | None]) -> tuple[Matrix, Vector]:
+    """Return how much of its wealth each gambler (column) bets on "right" at each draw (row).
+
+    And the wealth it begins with. If there was a goal at the first draw, most of the capital is set
+    against whatever the goal is; without one it is not bet.
+    """
+    share = GOAL_SHARE * (goals[0] is not None)
+    fixed = [bet for limit in LIMITS for bet in _against(limit)]
+    capital = [(1.0 - share) / len(LIMITS) / len(BELIEVED)] * len(fixed)
+    if not share:
+        return np.array([fixed] * len(goals)), np.array(capital)
+    idle = [0.0] * len(BELIEVED)
+    bets = [fixed + (idle if goal is None else _against(goal)) for goal in goals]
+    return np.array(bets), np.array(capital + [share / len(BELIEVED)] * len(BELIEVED))
+
+
+def _against(limit: float) -> list[float]:
+    """Return the bets against a share, one for each share that is believed in instead."""
+    return [min((1.0 - b) / (1.0 - limit), 0.999 / (1.0 - limit)) for b in BELIEVED]
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:

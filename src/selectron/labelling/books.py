@@ -1,7 +1,7 @@
 """The books of the desk: what the events so far add up to."""
 
 from bisect import bisect_left, insort
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
@@ -13,6 +13,7 @@ from selectron.labelling.checks import DEFAULTS, Label
 from selectron.labelling.events import Event, canonical
 
 FREE, ASKED, LABELLED, SKIPPED, PASSED = range(5)  # PASSED: pushed, and not asked
+TAKERS_KEPT = 256  # leases whose takers count as people at work
 STATES = ("unlabelled", "asked", "labelled", "skipped", "passed")
 
 Step = tuple[int, str, Any]  # the number of its event, what the learner is to do, with what
@@ -29,6 +30,7 @@ class Question:
     guess: Label | None  # what the learner predicted when the question was chosen
     unlabelled: int  # how many items could have been drawn then
     positives: int = 0  # labels of the positive class then, and open questions that may become one
+    goal: str | None = None  # then, against which an audit bets
     annotator: str | None = None  # who has the lease
 
     @property
@@ -74,6 +76,7 @@ class Books:
         self.chosen = 0  # questions so far, open or not
         self.waiting: OrderedDict[int, Question] = OrderedDict()  # open, with nobody's lease
         self.leased: dict[int, Question] = {}
+        self.takers: deque[str] = deque(maxlen=TAKERS_KEPT)  # of the latest leases
         self.open_on: dict[int, Question] = {}  # the open question about a row
         self.to_repeat: dict[int, None] = {}  # answered rows that a second annotator is to see
         self.ids: dict[str, Answer] = {}
@@ -115,6 +118,7 @@ class Books:
             body["guess"],
             body["unlabelled"],
             body.get("positives", 0),
+            self.settings["goal"],
         )
 
     def question_named(self, name: str) -> Question | None:
@@ -188,6 +192,7 @@ class Books:
         question = self.waiting.pop(int(body["question"][1:]))
         question.annotator = body["annotator"]
         self.leased[question.number] = question
+        self.takers.append(body["annotator"])
 
     def _expired(self, body: dict[str, Any], seq: int, at: float) -> None:
         self._offer_first(self.leased.pop(int(body["question"][1:])))
@@ -313,7 +318,11 @@ class Books:
             first = self.relearn_from
             self.relearn_from = place if first is None else min(place, first)
         if taught_at is not None:  # at the end, or after the lesson that it replaces
-            insort(self.steps, (taught_at, "teach", (row, label)), key=_number)
+            step = (taught_at, "teach", (row, label))
+            if not self.steps or self.steps[-1][0] < taught_at:
+                self.steps.append(step)
+            else:
+                insort(self.steps, step, key=_number)
 
     def digest(self) -> str:
         """Hash everything the events say."""

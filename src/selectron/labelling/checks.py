@@ -193,6 +193,17 @@ def item(value: Any) -> dict[str, Any]:
     return value
 
 
+def fields_together(items: Sequence[dict[str, Any]]) -> None:
+    """Refuse records that have too many fields, before each of them is looked at in all records."""
+    names = {name for item in items for name in item["fields"]}
+    if len(names) > MOST_COLUMNS:
+        raise Refused(
+            422,
+            f"These records have {len(names):,} fields together.",
+            f"Send at most {MOST_COLUMNS:,}, or their numbers as vectors.",
+        )
+
+
 def alike(item: dict[str, Any], first: dict[str, Any]) -> None:
     """Refuse an item that cannot be a row beside the first one."""
     for name in CONTENTS:

@@ -279,7 +279,8 @@ class Desk:
                 frozen = len(self.books.labels) if change == "freeze" else None
                 events.append(Event("frozen", {"answers": frozen}, at))
                 judged = None  # the model of this moment is the learner
-            events += asking.choose(self.books, learner, judged, self.quality.audit_rate(), at)
+            rate = self.quality.audit_rate(change)
+            events += asking.choose(self.books, learner, judged, rate, at)
         return Decision(events, {"chosen": len(events)})
 
     def push(self, items: Sequence[Any], at: float) -> Decision:
@@ -403,6 +404,8 @@ class Desk:
         n_first = next(known, 0)  # items of the first event decide how the learner reads all others
         try:
             first = self.books.items[:n_first] or new[:ITEMS_AN_EVENT]
+            if not n_first:
+                checks.fields_together(first)
             features = self._features or Features(first)
             features.rows(new)
         except (ValueError, TypeError, OverflowError) as error:

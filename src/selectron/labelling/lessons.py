@@ -219,10 +219,10 @@ def joined(says: dict[str, Any], *parts: bytes) -> bytes:
 
 def parted(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """Return the description and the parts of what was joined."""
-    line, _, rest = data.partition(b"\n")
-    says = json.loads(line)
-    ends = accumulate(says["sizes"], initial=0)
-    return says, [rest[start:end] for start, end in pairwise(ends)]
+    first = data.index(b"\n") + 1
+    says = json.loads(data[:first])
+    ends = accumulate(says["sizes"], initial=first)
+    return says, [data[start:end] for start, end in pairwise(ends)]
 
 
 def _places(last: int) -> set[int]:

@@ -54,12 +54,16 @@ class Quality:
         level, k = float(self._books.settings["level"]), self._books.freezes
         return 1.0 - (1.0 - level) / (k * (k + 1)) if self._books.frozen else level
 
-    def audit_rate(self) -> float:
-        """Return the share of audits among the questions, large when the goal is near."""
+    def audit_rate(self, change: str | None = None) -> float:
+        """Return the share of audits among the questions, large when the goal is near.
+
+        With a change of phase, it is that of the questions that follow.
+        """
         rate = float(self._books.settings["audit_rate"])
         if not self._books.knows_two_classes:
             return 0.0  # nothing is predicted yet
-        near = self._books.frozen if self._measure() == "error" else self._recall_is_near()
+        frozen = self._books.frozen if change is None else change == "freeze"
+        near = frozen if self._measure() == "error" else self._recall_is_near()
         beyond = self._books.settings["beyond_goal"]
         return max(rate, CERTIFYING_RATE) if rate and near and not beyond else rate
 
@@ -154,7 +158,8 @@ class Quality:
             return None
         share = sum(draw.wrong for draw in records) / len(records)
         wrong, gone = round(share * more), records[-1].gone
-        forecast = [Draw(n < wrong, unlabelled - n, gone) for n in range(more)]
+        limit = _limit(self._books.settings["goal"])
+        forecast = [Draw(n < wrong, unlabelled - n, gone, limit) for n in range(more)]
         estimate = self._kept("outlook", lambda: self._of(records + forecast))
         return {"labels": OUTLOOK_LABELS, "low": estimate["low"], "high": estimate["high"]}
 
@@ -167,7 +172,8 @@ class Quality:
         for question, label in self.judged():
             most = draws[0].left if draws else question.unlabelled
             gone = max(0, most - question.unlabelled - len(draws))
-            draws.append(Draw(question.guess != label, question.unlabelled, gone))
+            limit = _limit(question.goal)
+            draws.append(Draw(question.guess != label, question.unlabelled, gone, limit))
         return draws
 
     def _positives(self) -> tuple[float, float]:
@@ -184,14 +190,12 @@ class Quality:
         if not draws:
             return 0.0, found + float(rest)
         surely = max(0, found - first - shown)
-        audited = Audited(draws, rest, True, surely, None)
+        audited = Audited(draws, rest, True, surely)
         estimate = self._estimate(audited, self.level)
         return found + (estimate["error"] or 0.0) * rest, found + estimate["high"] * rest
 
     def _audited(self, draws: list[Draw], left: int) -> Audited:
-        goal = self._books.settings["goal"]
-        limit = checks.goal(goal).limit if self._measure() == "error" else None
-        return Audited(draws, left, self._books.frozen, 0, limit)
+        return Audited(draws, left, self._books.frozen)
 
     def _of(self, draws: list[Draw]) -> dict[str, Any]:
         if not draws:
@@ -209,6 +213,12 @@ class Quality:
         if name not in self._cache:
             self._cache[name] = compute()
         return self._cache[name]
+
+
+def _limit(goal: str | None) -> float | None:
+    """Return the error that a goal allows; None where it is not about the error."""
+    read = None if goal is None else checks.goal(goal)
+    return read.limit if read is not None and read.measure == "error" else None
 
 
 def _set(label: checks.Label) -> list[str]:

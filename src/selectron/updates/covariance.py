@@ -160,6 +160,12 @@ def length_of(store: State) -> float:
 
 
 @Verb.with_body
+def length_after(store: State, before: float) -> float:
+    """Return the length after a step, of weights that had this length before it."""
+    return np.float64(length_of(store))
+
+
+@Verb.with_body
 def follow(store: State, x: Row) -> None:
     """Take note that the scaling has absorbed this row."""
 
@@ -276,7 +282,7 @@ def belief_learn(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief
     begin_step(update.store, x)
     move(update.store, 0, lesson.step, y)
     store = end_step(update.store, x, lesson.share)
-    return Belief(store, lesson.rule, length_of(store), update.n_updates + 1)
+    return Belief(store, lesson.rule, length_after(store, update.norm), update.n_updates + 1)
 
 
 @hypothesis.of(Belief)
@@ -330,7 +336,8 @@ def learn_class(update: ClassBelief, x: Row, y: float, forecast: ManyForecast) -
         target = target_of(rule, k, label, rival, scores[k])
         move(update.store, k, (target - scores[k]) * share, target)
     store = end_step(update.store, x, share)
-    return ClassBelief(store, rule, scores, length_of(store), update.n_updates + 1)
+    norm = length_after(store, update.norm)
+    return ClassBelief(store, rule, scores, norm, update.n_updates + 1)
 
 
 @hypothesis.of(ClassBelief)

@@ -20,8 +20,7 @@ from selectron.spec import Range
 from selectron.updates.covariance import (
     begin_step,
     end_step,
-    length_of,
-    length_of_weights,
+    length_after,
     move,
     score,
     variance_of,
@@ -39,6 +38,7 @@ class KeptRows(NamedTuple):
     ends: Indices  # row j has the entries from ends[j] to ends[j + 1]
     shares: Matrix  # direction l is Σ_j shares[l, j] times row j, with j <= l
     along: Vector  # the product of the row at hand with each direction, then the step of each class
+    # and at last by how much the squared length of the weights has grown
     mix: Vector  # products of the row at hand with the kept rows, then shares of A⁻¹x in them
     image: Vector  # A⁻¹x within a step, and zeros between steps: d numbers are many to clear
     n_kept: int
@@ -83,9 +83,6 @@ def look_along(store: KeptRows, x: Row) -> float:
     return np.float64(lane_dot(store.along[:m], store.along[:m]))
 
 
-length_of.of(KeptRows)(length_of_weights)
-
-
 @score.of(KeptRows)
 def kept_score(store: KeptRows, x: Row, k: int) -> float:
     return np.float64(dot(x, store.weights[k]))
@@ -101,13 +98,13 @@ def kept_variance(store: KeptRows, x: Row) -> float:
 
 @begin_step.of(KeptRows)
 def kept_begin(store: KeptRows, x: Row) -> None:
-    look_along(store, x)
-    m = store.n_kept
+    m = store.n_kept  # a step follows the forecast of its row, which has looked along directions
+    add_scaled(x, 1.0, store.image)
     store.mix[:m] = 0.0
     for direction in range(m):
         for j in range(direction + 1):
             store.mix[j] -= store.along[direction] * store.shares[direction, j]
-    for j in range(m):  # the image holds the row itself already
+    for j in range(m):
         add_scaled(kept_row(store, j), store.mix[j], store.image)
 
 
@@ -117,15 +114,23 @@ def kept_move(store: KeptRows, k: int, step: float, target: float) -> None:
 
 
 @helper
-def move_at(store: KeptRows, x: Row) -> None:
-    """Move the weights of all classes at the entries of a row, and clear the image there."""
+def move_at(store: KeptRows, x: Row) -> float:
+    """Move the weights of all classes at the entries of a row, and clear the image there.
+
+    Return by how much their squared length grows.
+    """
+    growth = 0.0
     for place in range(len(x.values)):
         column = entry_index(x, place)
         moved = store.image[column]
         if moved != 0.0:
             for k in range(len(store.weights)):
-                store.weights[k, column] += store.along[k] * moved
+                before = store.weights[k, column]
+                after = before + store.along[k] * moved
+                store.weights[k, column] = after
+                growth += (after - before) * (after + before)
             store.image[column] = 0.0
+    return growth
 
 
 @end_step.of(KeptRows)
@@ -134,10 +139,11 @@ def kept_end(store: KeptRows, x: Row, share: float) -> KeptRows:
 
     The image is zero wherever neither the kept rows nor this one have an entry.
     """
-    move_at(store, x)
-    for j in range(store.n_kept):
-        move_at(store, kept_row(store, j))
     m, start, n = store.n_kept, store.ends[store.n_kept], len(x.values)
+    growth = move_at(store, x)
+    for j in range(m):
+        growth += move_at(store, kept_row(store, j))
+    store.along[0] = growth
     if m == len(store.mix) or start + n > len(store.entries):
         return store
     for k in range(n):
@@ -149,6 +155,12 @@ def kept_end(store: KeptRows, x: Row, share: float) -> KeptRows:
         store.shares[m, j] = narrowing * store.mix[j]
     store.shares[m, m] = narrowing
     return store._replace(n_kept=m + 1)
+
+
+@length_after.of(KeptRows)
+def kept_length(store: KeptRows, before: float) -> float:
+    """Go on from the length before: to add up d squares takes longer than a step."""
+    return sqrt(max(before * before + store.along[0], 0.0))
 
 
 @flaw.of(KeptRows)

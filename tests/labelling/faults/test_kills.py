@@ -7,6 +7,7 @@ from time import monotonic, sleep
 import pytest
 
 from selectron.labelling.store import open_store
+from tests.labelling.conftest import SLOW_POSTGRES
 from tests.labelling.faults.judge import check_digests, judge
 from tests.labelling.faults.lives import begin
 
@@ -29,9 +30,21 @@ def heard(acks):
     return sum(path.stat().st_size for path in acks.iterdir())
 
 
-@pytest.mark.parametrize("desk", ["tally", "desk"])
+# The whole server is killed in test_house.py, with the desk and the learner that people use.
+FAST = [("sqlite", "tally", 20, 8), ("postgres", "tally", 4, 8)]
+SLOW = [
+    (store, desk, *size)
+    for store in ("sqlite", "postgres")
+    for desk in ("tally", "desk")
+    for size in ((20, 8), (500, 32))
+    if (store, desk, *size) not in FAST
+]
+
+
 @pytest.mark.parametrize(
-    ("kills", "threads"), [(20, 8), pytest.param(500, 32, marks=pytest.mark.slow)]
+    ("address", "desk", "kills", "threads"),
+    [*FAST, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+    indirect=["address"],
 )
 def test_no_answer_is_lost(nursery, address, acks, desk, kills, threads):
     begin(address, desk)
@@ -48,6 +61,7 @@ def test_no_answer_is_lost(nursery, address, acks, desk, kills, threads):
 
 
 @pytest.mark.parametrize("control", ["hasty", "doubled"])
+@pytest.mark.parametrize("address", ["sqlite", SLOW_POSTGRES], indirect=True)
 def test_the_test_can_fail(nursery, address, acks, control):
     """Control: a service that answers before the commit, and a store that takes an id twice."""
     for seed in range(10):

@@ -109,7 +109,7 @@ function showHelp() {
       row(["g"], "show or hide the learner's guess"),
       row(["⏎"], "send, where an item may have several labels"),
       row(["?"], "these keys")),
-    h("p", { class: "faint" }, "With more than ten classes, type the first letters, move with the arrows and press Enter; Esc leaves the box, and the other keys work again. Keys rest while you type."),
+    h("p", { class: "faint" }, "With more than ten classes, type the first letters, move with the arrows and press Enter; Esc leaves the box, and the other keys work again. Keys rest while you type. On a touch screen, with two classes, swipe the card to the right to accept and to the left to reject."),
     h("button", { class: "main", onclick: () => dialog.close() }, "Close"));
   dialog.showModal();
 }

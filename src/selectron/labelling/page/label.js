@@ -3,6 +3,7 @@ import { call, newId, Offline } from "/page/api.js";
 import { h, notice, swatch } from "/page/dom.js";
 import { itemView, metaView } from "/page/item.js";
 import { idleCard } from "/page/idle.js";
+import { onSwipe } from "/page/swipe.js";
 
 const IN_HAND = 3; // the one on the screen and two ahead
 const RECENT = 6;
@@ -32,6 +33,7 @@ export class LabelView {
     this.acts = document.getElementById("acts");
     this.recent = document.getElementById("recent");
     this.drawActs();
+    onSwipe(this.card, (right) => this.swiped(right));
   }
 
   // questions
@@ -164,6 +166,11 @@ export class LabelView {
     if (options.length !== 2) return notice("a and x answer questions with two classes; use the numbers here.");
     const positive = Math.max(0, options.indexOf(this.state.status.positive ?? options[0]));
     return this.press(options[accept ? positive : 1 - positive]);
+  }
+
+  // On a touch screen: to the right accepts, to the left rejects, where there are two classes.
+  swiped(right) {
+    if (this.current?.options.length === 2 && !this.state.status.multilabel) this.acceptOrReject(right);
   }
 
   press(name) {

@@ -1,6 +1,6 @@
 """The log of events: what a store promises, and the chain of hashes that shows any damage.
 
-Event n is stored as one line of canonical JSON. Its hash is the SHA-256 of the hash of event n - 1,
+Event n is stored as one line of strict JSON. Its hash is the SHA-256 of the hash of event n - 1,
 the number n and that line. So the last hash stands for the whole log: an event that is changed,
 missing, added or moved gives another one.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, Self
 
-from selectron.labelling.events import Event, canonical
+from selectron.labelling.events import Event, written
 
 GENESIS = bytes(32)  # stands for the hash before event 1
 WITH_CLIENT_ID = frozenset({"answered", "skipped"})  # kinds whose body has an id made by the client
@@ -148,9 +148,9 @@ class Writing:
 
 
 def line_of(event: Event) -> str:
-    """Write an event as one line of canonical JSON."""
+    """Write an event as one line of strict JSON."""
     try:
-        return canonical(event._asdict())
+        return written(event._asdict())
     except (TypeError, ValueError, RecursionError) as error:
         raise Unfit(f"an event of kind {event.kind!r} cannot be stored: {error}") from None
 
