@@ -20,7 +20,7 @@ from selectron.features import Features
 from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
-LOOKED_AT = 20_000  # items among which the next one is chosen: that takes some 20 ms
+LOOKED_AT = 20_000  # items among which the next one is chosen: a choice takes some 33 ms
 Chances = NDArray[np.float64]
 NO, YES = "no", "yes"  # of several labels an item, each has a learner of its own
 
