@@ -22,6 +22,7 @@ from benchmarks import (  # noqa: E402
     passes,
     peers,
     second_order,
+    shards,
 )
 
 GROUPS = {
@@ -36,6 +37,7 @@ GROUPS = {
     "start-up": peers.start_up,
     "labelling": labelling.rows,
     "files": files.rows,
+    "shards": shards.rows,
 }
 
 
