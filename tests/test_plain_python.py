@@ -18,7 +18,7 @@ from tests.other_process import environment
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="they are run as they are")
 def test_tests_marked_plain():
-    command = [sys.executable, "-m", "pytest", "-m", "plain", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-m", "plain and not slow", "-p", "no:cacheprovider"]
     done = subprocess.run(
         command,
         cwd=Path(__file__).parents[1],
