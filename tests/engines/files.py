@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -52,11 +51,6 @@ def facts_of(process):
     out, err = process.communicate()
     assert (process.returncode, err) == (0, ""), err
     return json.loads(out)["results"][0]
-
-
-def json_in(said):
-    """Return the JSON among the lines that Ray says of its raylets."""
-    return json.loads(said[re.search(r"^[\[{]", said, re.MULTILINE).start() :])
 
 
 def facts(data, *options):

@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import selectron
+from selectron.engines import Here
 from selectron.engines.sift_and_teach import Making, Schedule, Teaching
 from selectron.queries import Budget, Margin
 from selectron.streams.rows import FileRows
@@ -13,21 +14,6 @@ from tests.engines.files import write_csv
 
 SMALL = Schedule(opening=40, growth=0.1, least=16)
 BUDGET = 60
-
-
-class Here:
-    """An engine without processes."""
-
-    workers = 1
-
-    def map(self, function, jobs, tick=None):
-        return [function(job) for job in jobs]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
 
 
 def from_file(row, record, label):

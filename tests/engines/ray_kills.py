@@ -12,7 +12,7 @@ import sys
 import time
 
 import selectron.engines.on_ray  # noqa: F401 - sets Ray's variables
-from tests.engines.files import children, is_worker, json_in, kill, started
+from tests.engines.files import children, is_worker, kill, started
 
 
 def main(what, kills, data, *options):
@@ -41,7 +41,7 @@ def main(what, kills, data, *options):
             hits += 1
     out, err = run.communicate()
     assert run.returncode == 0, err
-    found = {"facts": json_in(out)["results"][0], "kills": hits}
+    found = {"facts": json.loads(out)["results"][0], "kills": hits}
     print(json.dumps(found), flush=True)  # noqa: T201
     os._exit(0)  # the cluster dies with its network namespace
 

@@ -5,12 +5,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from selectron.cli import main
-from selectron.engines import Local, WorkersLost, engine_of
+from selectron.engines import Here, Local, WorkersLost, engine_of
 from tests.engines.files import write_csv
-from tests.engines.jobs import dies, dies_once, square_root
+from tests.engines.jobs import dies, dies_once, square_root, weighed
 
 
 def test_jobs_come_back_in_their_order():
@@ -23,6 +24,19 @@ def test_jobs_come_back_in_their_order():
         with pytest.raises(ZeroDivisionError):
             engine.map(square_root, [4.0, -1.0, 1.0])
         assert engine.map(square_root, [16.0]) == [4.0]
+
+
+@pytest.mark.parametrize("engine", [Here(), Local(1)])
+def test_a_value_is_shared_by_all_jobs(engine, tmp_path):
+    arrays = [np.arange(5.0), np.zeros((0, 3), np.float32), np.arange(7, dtype=np.int8)]
+    with engine:
+        for factor in (1, 2):
+            shared = engine.share("arrays", {"arrays": arrays, "factor": factor})
+            kept = engine.share("another", factor)
+            assert engine.map(weighed, [(shared, 1), (shared, 3)]) == [31 * factor, 93 * factor]
+        assert kept.get() == 2
+        arrays[0][:] = 9.0  # what was shared stays as it was
+        assert engine.map(weighed, [(shared, 1)]) == [62]
 
 
 def test_a_job_whose_worker_is_killed_is_done_again(tmp_path):

@@ -50,7 +50,11 @@ def test_more_nodes_are_faster_until_the_driver_is_the_limit():
     assert result["half"]["stays"] < result["half"]["falls"]
     alone = nodes.round_of(COSTS, 1, 1000, 0.0)
     assert alone.nodes == pytest.approx(0.05 + 1000 * 3.2e-4)
-    assert alone.driver == pytest.approx(0.07 + 0.06 + 6e-4 + 32 * 2e-4)
+    work = 0.07 + 6e-4 + 32 * 2e-4
+    rare = (alone.nodes + work + alone.network) / 20  # a checkpoint in a twentieth of the time
+    assert alone.driver == pytest.approx(work + rare)
+    cheap = nodes.round_of(COSTS._replace(checkpoint=0.001), 1, 1000, 0.0)
+    assert cheap.driver == pytest.approx(work + 0.001)
 
 
 def test_errors_within_a_tenth_are_counted():

@@ -18,6 +18,7 @@ from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.classifier.machine import LinearMachine
 from selectron.classifier.rows import Stop
 from selectron.classifier.run import ASKED, PASSED, Run
+from selectron.compiler.states import Snapshot, thinned
 from selectron.loop import DONE, LABEL_NEEDED, NOT_GIVEN, compiled, run_unasked
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Rows, part, sealed, shape
@@ -57,6 +58,23 @@ def from_bytes(file: bytes) -> SelectiveClassifier:
         beside.write(file)
         beside.flush()
         return load_as([SelectiveClassifier], Path(beside.name))
+
+
+def states_of(learner: SelectiveClassifier) -> Snapshot:
+    """Return what of a learner changes with every row, as it is now and not copied."""
+    states = _run_of(learner).machine.states
+    return thinned(Snapshot(states.arrays, states.numbers))
+
+
+def go_on_from(copy: SelectiveClassifier, states: Snapshot) -> None:
+    """Put a copy of a learner into the states that the learner has."""
+    _run_of(copy).machine.restore(states)
+
+
+def made_of(learner: SelectiveClassifier) -> tuple[object, object]:
+    """Return what a class that joins makes anew: as long as it is the same, a copy can go on."""
+    run = _run_of(learner)
+    return run.machine, run.labels
 
 
 def sift(learner: SelectiveClassifier, X: Table, first_coin: int) -> tuple[Sifted, Array]:

@@ -1,8 +1,16 @@
 """Engines as options name them."""
 
+import sys
 from argparse import Namespace
+from contextlib import redirect_stdout
+from typing import TextIO
 
 from selectron.engines import Engine, engine_of
+
+
+def others_aside() -> redirect_stdout[TextIO]:
+    """Send what is printed meanwhile to standard error: Ray tells there of workers that died."""
+    return redirect_stdout(sys.stderr)
 
 
 def engine_named(options: Namespace) -> Engine | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from selectron import SelectiveClassifier
+from selectron.cli.engines import others_aside
 from selectron.cli.one_pass import (
     PassResult,
     answering,
@@ -81,7 +82,7 @@ def in_shards(
             named_classes(options),
             checkpoint=checkpoint,
         )
-        with engine:
+        with others_aside(), engine:
             done = teaching.run(learner, engine, bar.update)
     result = ShardedResult(
         name, done.learner, rows, shards.n_rows, done.judged, done.mistakes, done.digest(),

@@ -1,10 +1,10 @@
 """One job on many processes or machines: an engine maps a function over jobs, whoever dies."""
 
-from selectron.engines.local import Local
+from selectron.engines.local import Here, Local
 from selectron.engines.protocol import Engine, Tick, WorkersLost, nobody_watches
 from selectron.extras import extra
 
-__all__ = ["Engine", "Local", "Tick", "WorkersLost", "engine_of", "nobody_watches"]
+__all__ = ["Engine", "Here", "Local", "Tick", "WorkersLost", "engine_of", "nobody_watches"]
 
 
 def engine_of(name: str, workers: int | None = None, address: str | None = None) -> Engine:

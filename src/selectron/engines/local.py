@@ -1,14 +1,69 @@
-"""Jobs in processes of this machine."""
+"""Jobs in processes of this machine, or in this process."""
 
+import mmap
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from copy import deepcopy
+from itertools import count
 from multiprocessing import get_context, parent_process
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Self
+from typing import Generic, Self, cast
 
-from selectron.engines.protocol import RETRIES, Found, Job, Tick, WorkersLost, nobody_watches
+from selectron.engines.protocol import (
+    RETRIES,
+    Found,
+    Job,
+    Tick,
+    Value,
+    WorkersLost,
+    nobody_watches,
+)
+
+ALIGNED = 64  # bytes: where arrays begin in a file that is mapped
+
+
+class Here:
+    """Does its jobs in this process, one after the other."""
+
+    workers: int | None = 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def share(self, name: str, value: Value) -> "Held[Value]":
+        """Copy a value, as if it were sent."""
+        return Held(deepcopy(value))
+
+    def map(
+        self,
+        function: Callable[[Job], Found],
+        jobs: Sequence[Job],
+        tick: Tick = nobody_watches,
+    ) -> list[Found]:
+        """Return function(job) for each job, in the order of the jobs; tick after each."""
+        found = []
+        for job in jobs:
+            found.append(function(job))
+            tick()
+        return found
+
+
+class Held(Generic[Value]):
+    """A value that is here."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def get(self) -> Value:
+        """Return the value."""
+        return self.value
 
 
 class Local:
@@ -23,6 +78,9 @@ class Local:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count()
         self._pool: ProcessPoolExecutor | None = None
+        self._folder: TemporaryDirectory[str] | None = None
+        self._shared: dict[str, Path] = {}
+        self._numbers = count()
 
     def __enter__(self) -> Self:
         return self
@@ -31,6 +89,20 @@ class Local:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder, self._shared = None, {}
+
+    def share(self, name: str, value: Value) -> "MappedFile[Value]":
+        """Write a value to a file that workers map; the file of this name before is removed."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory()
+        path = Path(self._folder.name) / f"{name}.{next(self._numbers)}"
+        _write_mapped(path, value)
+        if name in self._shared:
+            self._shared[name].unlink()
+        self._shared[name] = path
+        return MappedFile(str(path))
 
     def map(
         self,
@@ -76,6 +148,37 @@ class Local:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
             raise
+
+
+class MappedFile(Generic[Value]):
+    """A value in a file: its arrays lie there as they are in memory, and are not copied."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def get(self) -> Value:
+        """Return the value; its arrays are mapped and cannot be written to."""
+        with Path(self.path).open("rb") as file:
+            head, sizes = pickle.load(file)
+            start = file.tell()
+            whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        buffers = []
+        for size in sizes:
+            start += -start % ALIGNED
+            buffers.append(whole[start : start + size])
+            start += size
+        return cast(Value, pickle.loads(head, buffers=buffers))
+
+
+def _write_mapped(path: Path, value: object) -> None:
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    arrays = [buffer.raw() for buffer in buffers]
+    with path.open("wb") as file:
+        pickle.dump((head, [array.nbytes for array in arrays]), file)
+        for array in arrays:
+            file.seek(-file.tell() % ALIGNED, os.SEEK_CUR)
+            file.write(array)
 
 
 def _begin_worker() -> None:

@@ -2,9 +2,17 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Generic, Self, cast
 
-from selectron.engines.protocol import RETRIES, Found, Job, Tick, WorkersLost, nobody_watches
+from selectron.engines.protocol import (
+    RETRIES,
+    Found,
+    Job,
+    Tick,
+    Value,
+    WorkersLost,
+    nobody_watches,
+)
 
 # Before Ray is imported: nothing is reported to anybody, and whoever calls shows a token.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -40,6 +48,10 @@ class OnRay:
     def __exit__(self, *error: object) -> None:
         ray.shutdown()
 
+    def share(self, name: str, value: Value) -> "StoredObject[Value]":
+        """Put a value into Ray's store; Ray drops it when nothing refers to it any more."""
+        return StoredObject(ray.put(value))
+
     def map(
         self,
         function: Callable[[Job], Found],
@@ -65,6 +77,17 @@ class OnRay:
         except ray.exceptions.RayError as error:
             raise WorkersLost(f"Ray gave up: {' '.join(str(error).split())[:200]}") from None
         return found
+
+
+class StoredObject(Generic[Value]):
+    """A value in Ray's store: each node fetches it once, and its arrays are not copied."""
+
+    def __init__(self, reference: Any) -> None:
+        self.reference = reference
+
+    def get(self) -> Value:
+        """Return the value; its arrays cannot be written to."""
+        return cast(Value, ray.get(self.reference))
 
 
 def _done(function: Callable[[Job], Found], job: Job) -> Found:

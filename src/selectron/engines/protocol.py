@@ -6,12 +6,21 @@ from typing import Protocol, Self, TypeVar
 Job = TypeVar("Job")
 Found = TypeVar("Found")
 Tick = Callable[[], object]
+Value = TypeVar("Value")
+Held = TypeVar("Held", covariant=True)
 
 RETRIES = 5  # deaths of workers in a row, with no job done in between
 
 
 class WorkersLost(OSError):
     """Workers died again and again over the same jobs."""
+
+
+class Shared(Protocol[Held]):
+    """Stands in jobs for a value that is large and the same in all of them."""
+
+    def get(self) -> Held:
+        """Return the value, in a worker; it must not be changed."""
 
 
 class Engine(Protocol):
@@ -28,6 +37,9 @@ class Engine(Protocol):
         self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = ...
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
+
+    def share(self, name: str, value: Value) -> Shared[Value]:
+        """Put a value where all workers find it; what had this name before is dropped."""
 
     def __enter__(self) -> Self: ...
 

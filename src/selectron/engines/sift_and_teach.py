@@ -6,7 +6,7 @@ return the few rows that may be worth a label. The driver teaches them in the or
 
 The result is a function of the data, the seed, the shards and the schedule. It does not depend on
 the engine, the number of workers, or who died on the way: a block is sifted by a pure function, and
-after each round the driver writes a checkpoint, from which it goes on.
+between rounds the driver writes checkpoints, from which it goes on.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,19 @@ import numpy as np
 from selectron.arrays import Table
 from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
-from selectron.classifier.sifting import Refused, Sifted, from_bytes, sift, teach, to_bytes
-from selectron.engines.protocol import Engine
+from selectron.classifier.sifting import (
+    Refused,
+    Sifted,
+    from_bytes,
+    go_on_from,
+    made_of,
+    sift,
+    states_of,
+    teach,
+    to_bytes,
+)
+from selectron.compiler.states import Snapshot
+from selectron.engines.protocol import Engine, Shared
 from selectron.features.columns import text_of
 from selectron.files import (
     DamagedFile,
@@ -40,6 +52,7 @@ from selectron.streams.shards import Shards, Stretch
 from selectron.streams.two_classes import Sides
 
 FORMAT = Format("selectron checkpoint", 1, "run", file="a checkpoint", owner="a run in shards")
+BETWEEN = 20  # times as long as it took to write a checkpoint, nothing is written
 COUNTS = "rounds", "judged", "mistakes"
 
 Answer = Callable[[int, Record, Any], Any]  # of a row's number, its record and label: the label
@@ -79,10 +92,35 @@ class Making(NamedTuple):
         return batch._replace(X=_of_unit_norm(batch.X)) if self.unit_norm else batch
 
 
+class Copy(NamedTuple):
+    """The learner of a round, as workers get it."""
+
+    digest: str  # of the file
+    file: Shared[bytes]  # written when its machine was made
+    states: Shared[Snapshot]  # as they are at the beginning of the round
+
+
+class Copies:
+    """Hands the learner to the workers: its file once, and its states in every round."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._made: tuple[object, ...] = ()
+
+    def of(self, learner: SelectiveClassifier) -> Copy:
+        """Return the copy of a round."""
+        made = made_of(learner)
+        if [*map(id, made)] != [*map(id, self._made)]:  # at first, and when a class has joined
+            file = to_bytes(learner)
+            self._made, self._digest = made, hashlib.sha256(file).hexdigest()
+            self._file = self._engine.share("learner", file)
+        return Copy(self._digest, self._file, self._engine.share("states", states_of(learner)))
+
+
 class Block(NamedTuple):
     """What a worker has to sift."""
 
-    learner: bytes
+    learner: Copy
     making: Making
     stretches: tuple[Stretch, ...]
     first_coin: int
@@ -98,12 +136,25 @@ class Found(NamedTuple):
     mistakes: int
 
 
+LEARNERS: dict[str, SelectiveClassifier] = {}  # of this worker, by the digest: the latest one
+
+
+def learner_of(copy: Copy) -> SelectiveClassifier:
+    """Return the learner of a round; the worker keeps it for the next one."""
+    if copy.digest not in LEARNERS:
+        LEARNERS.clear()
+        LEARNERS[copy.digest] = from_bytes(copy.file.get())
+    learner = LEARNERS[copy.digest]
+    go_on_from(learner, copy.states.get())
+    return learner
+
+
 def sift_block(block: Block) -> Found:
     """Sift a block: what a worker does."""
     records = [record for stretch in block.stretches for record in stretch.read()]
     X, labels, _ = block.making.batch(records)
     try:
-        sifted, predicted = sift(from_bytes(block.learner), X, block.first_coin)
+        sifted, predicted = sift(learner_of(block.learner), X, block.first_coin)
     except Refused as refused:
         raise ValueError(f"{records[refused.position].place}: {refused.why}") from None
     kept = list(zip(sifted.positions.tolist(), sifted.asked.tolist(), strict=True))
@@ -148,7 +199,8 @@ class Teaching:
     schedule : Schedule
         How many rows a round takes.
     checkpoint : path, optional
-        Written after each round, and read if it is there: then the run goes on.
+        Written at the end of a round, but in no more than a twentieth of the time; read if it is
+        there: then the run goes on.
     """
 
     shards: Shards
@@ -170,17 +222,18 @@ class Teaching:
         if self.checkpoint is not None and self.checkpoint.exists():
             progress = self._resumed(print_of_run)
         tick(sum(progress.done))
+        copies, due = Copies(engine), 0.0
         while sum(progress.done) < self.shards.n_rows:
             blocks = self.schedule.blocks(self.shards.bounds, progress.done)
             if progress.rounds:
-                self._round(progress, engine, blocks)
+                self._round(progress, engine, copies, blocks)
             else:
                 self._open(progress, blocks)
             for k, start, stop in blocks:
                 progress.done[k] += stop - start
             progress.rounds += 1
             if self.checkpoint is not None:
-                self._write(progress, print_of_run)
+                due = self._write(progress, print_of_run, due)
             tick(sum(stop - start for _, start, stop in blocks))
         return progress
 
@@ -197,12 +250,16 @@ class Teaching:
         self._judge(progress, judged(predicted, labels))
 
     def _round(
-        self, progress: Progress, engine: Engine, blocks: list[tuple[int, int, int]]
+        self,
+        progress: Progress,
+        engine: Engine,
+        copies: Copies,
+        blocks: list[tuple[int, int, int]],
     ) -> None:
-        snapshot, opening = to_bytes(progress.learner), self.schedule.opening
+        copy, opening = copies.of(progress.learner), self.schedule.opening
         jobs = [
             # The coins of the opening are numbered by its rounds, all others by their rows.
-            Block(snapshot, self.making, self.shards.stretches(start, stop), opening + start)
+            Block(copy, self.making, self.shards.stretches(start, stop), opening + start)
             for _, start, stop in blocks
         ]
         for found, (_, start, _) in zip(engine.map(sift_block, jobs), blocks, strict=True):
@@ -236,14 +293,20 @@ class Teaching:
         ]
         return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()
 
-    def _write(self, progress: Progress, print_of_run: str) -> None:
+    def _write(self, progress: Progress, print_of_run: str, due: float) -> float:
+        """Write a checkpoint if it is due, or the last one; return when the next one is due."""
         assert self.checkpoint is not None
+        began = perf_counter()
+        if began < due and sum(progress.done) < self.shards.n_rows:
+            return due
         tensors: Tensors = {
             "learner": np.frombuffer(to_bytes(progress.learner), np.uint8),
             "done": np.array(progress.done, np.int64),
         }
         about = {name: getattr(progress, name) for name in COUNTS} | {"of": print_of_run}
         write_file(self.checkpoint, FORMAT, tensors, json.dumps(about, sort_keys=True))
+        ended = perf_counter()
+        return ended + BETWEEN * (ended - began)
 
     def _resumed(self, print_of_run: str) -> Progress:
         assert self.checkpoint is not None

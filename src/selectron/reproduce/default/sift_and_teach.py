@@ -7,19 +7,19 @@ error that the two runs end with: how many labels does each of them take to it?
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
-from selectron.engines import Tick, nobody_watches
+from selectron.engines import Here
 from selectron.engines.sift_and_teach import Making, Schedule, Teaching
-from selectron.reproduce.harness.experiment import Row, one_by_one
+from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import first_passages, grouped
 from selectron.reproduce.harness.problems import (
     needed_data_folder,
@@ -106,22 +106,6 @@ class Job(NamedTuple):
 
     problem: str
     seed: int
-
-
-class Here:
-    """An engine that does its jobs in this process."""
-
-    workers: int | None = 1
-
-    def map(
-        self, function: Callable[[Any], Any], jobs: Sequence[Any], tick: Tick = nobody_watches
-    ) -> list[Any]:
-        return one_by_one(function, jobs, tick)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None: ...
 
 
 def require() -> None:
