@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from selectron import bounds
-from selectron.bounds import cbgz06, cbgz06_classes, dkm09, mon06, mon06_experts, ng, ss05
+from selectron.bounds import cbgz06, cbgz06_classes, ccg04, dkm09, mon06, mon06_experts, ng, ss05
 
 MODULES = [getattr(bounds, name) for name in bounds.__all__]
 
@@ -28,6 +28,8 @@ VALID = {
     ss05.d1_mistakes: {**BALL, "hinge": 1.0},
     ss05.d2_mistakes_refined: {**BALL, "hinge_norm": 1.0, "n_margin_errors": 3},
     ss05.d1_mistakes_refined: {**BALL, "hinge": 1.0, "n_margin_errors": 3},
+    ss05.d2_mistakes_too: {**BALL, "hinge_norm": 1.0, "n_margin_errors": 3},
+    ss05.d1_mistakes_too: {**BALL, "hinge": 1.0, "n_margin_errors": 3},
     ss05.margin_error_discount: {"r": 0.1, "target_margin": 0.5},
     ss05.multiclass_scale: {"max_norm": 1.0, "r": 0.1},
     cbgz06.perceptron_mistakes: {**FIRST_ORDER, "b": 1.0},
@@ -51,7 +53,13 @@ VALID = {
         "d": 8,
     },
     cbgz06_classes.class_perceptron_mistakes: {**FIRST_ORDER, "b": 1.0},
+    cbgz06_classes.class_second_order_mistakes: {**SHAPE, "b": 1.0, "hinge": 1.0},
+    cbgz06_classes.class_second_order_every_label: {**SHAPE, "hinge": 1.0},
     cbgz06_classes.class_adaptive_mistakes: {**FIRST_ORDER, "beta": 1.0},
+    ccg04.mean_error: {"mistakes": 5, "rounds": 100, "delta": 0.05},
+    ccg04.vote_error: {"mistakes": 5, "rounds": 100, "delta": 0.05},
+    ccg04.expected_error: {"mistakes": 5, "rounds": 100},
+    ccg04.survivor_error: {"survived": 20, "n_hypotheses": 100, "delta": 0.05},
     dkm09.perceptron_sine_floor: {"n_updates": 3, "start_norm": 1.0},
     dkm09.perceptron_sine_floor_at: {"norm": 2.0},
     dkm09.modified_perceptron_mistakes: {"d": 10, "error": 0.01, "delta": 0.05},
@@ -79,6 +87,7 @@ VALID = {
     ),
     mon06_experts.static_expert_regret: {"n": 3},
     mon06_experts.fixed_share_regret: SHARE,
+    mon06_experts.partition_regret: {"horizon": 11, "n": 3, "switches": 2, "alpha": 0.3},
     mon06_experts.markov_share_regret: {"horizon": 11, **MOVES},
     mon06_experts.learn_alpha_regret: {"horizon": 11, "best_alpha": 0.2, "alphas": [0.1, 0.3]},
     mon06_experts.discretised_regret: {"horizon": 11, "n_alphas": 5, "delta": 0.05},
@@ -106,7 +115,7 @@ NEVER_ZERO = {
     "norm",
     "p",
 }
-NEVER_ZERO |= {"horizon", "n", "n_alphas", "similarity", "target_margin"}
+NEVER_ZERO |= {"horizon", "n", "n_alphas", "n_hypotheses", "rounds", "similarity", "target_margin"}
 MAY_BE_ZERO = {(f, "alpha") for f in VALID if f.__module__ == mon06_experts.__name__}
 
 
@@ -151,6 +160,8 @@ def test_a_value_out_of_range_is_named_with_its_remedy(function, name):
         (mon06.active_labels, {"similarity": 1.01}, r"similarity must be in \(0, 1\], got 1.01"),
         (ss05.d1_mistakes, {"target_margin": 1.5}, "at most max_norm, got target_margin=1.5"),
         (ss05.d2_mistakes, {"r": 0.21}, "r must be at most .* = 0.207107, got r=0.21; lower r"),
+        (ss05.d2_mistakes_too, {"r": 0.5}, "r must be below target_margin, got r=0.5 .*; lower r"),
+        (ss05.d1_mistakes_too, {"target_margin": 1.5}, "at most max_norm, got target_margin=1.5"),
         (cbgz06.log_volume_of, {"eigenvalues": [1.0, -0.1]}, r"must be >= 0, got \[1.0, -0.1\]"),
         (cbgz06.log_volume_of, {"eigenvalues": [nan]}, r"must be >= 0, got \[nan\]"),
         (cbgz06.log_volume_of, {"eigenvalues": [inf]}, r"must be >= 0, got \[inf\]"),
@@ -187,6 +198,7 @@ def test_the_ends_that_belong_to_the_ranges():
     assert ss05.margin_error_discount(r=largest, target_margin=0.5) == pytest.approx(0)
     assert cbgz06.log_volume_of(eigenvalues=[-1e-17, 0.0]) == 0.0
     assert cbgz06.log_volume_of(eigenvalues=[]) == 0.0
+    assert ccg04.survivor_error(survived=0, n_hypotheses=1, delta=0.5) == 1.0
     assert cbgz06.perceptron_mistakes(**FIRST_ORDER | {"comparator_norm": 0.0}, b=0.5) == 4.0
 
 

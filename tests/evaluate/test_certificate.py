@@ -372,6 +372,29 @@ def test_a_ball_as_large_as_the_rows_is_not_covered():
     assert "wants r < (√2 - 1)γ and γ at most the longest row" in str(trace.certificate())
 
 
+def test_the_worst_point_on_mistakes_too_by_hand():
+    trace = run((Ballseptron(r=0.05, mistakes_too=True), Always()))
+    margin_errors = int((trace.updated & (Y * trace.margins > 0)).sum())
+    u, best = TARGET / np.linalg.norm(TARGET), np.inf
+    for gamma in np.linspace(0.06, 1.0, 400):
+        lost = np.maximum(0.0, gamma - Y * (X @ u))[trace.updated]
+        known = {"max_norm": 1.0, "target_margin": gamma, "r": 0.05}
+        known["n_margin_errors"] = margin_errors
+        best = min(
+            best,
+            ss05.d2_mistakes_too(hinge_norm=float(np.linalg.norm(lost)), **known),
+            ss05.d1_mistakes_too(hinge=float(lost.sum()), **known),
+        )
+    given, found = trace.certificate(TARGET), trace.certificate()
+    assert given.bound == pytest.approx(best, rel=0.01)
+    assert trace.n_mistakes <= found.bound <= 1.05 * best
+    assert re.fullmatch(r"ours, after \[SS05\] Theorem [12]", found.theorem)
+    assert run((Ballseptron(r=0.5, mistakes_too=True), Always())).certificate().bound is not None
+    assert "wants r < γ" in str(
+        run((Ballseptron(r=1.5, mistakes_too=True), Always())).certificate()
+    )
+
+
 def test_rows_of_nothing_are_not_covered():
     trace = run((Perceptron(), Margin(b=0.3)), np.zeros((4, 2)), np.array([1, -1, 1, -1]))
     assert str(trace.certificate()) == (
@@ -464,6 +487,7 @@ KERNEL_PAIRS = [
     (Perceptron(), Margin(b=0.3)),
     (Perceptron(), Always()),
     (Ballseptron(r=0.05), Always()),
+    (Ballseptron(r=0.05, mistakes_too=True), Always()),
     (SecondOrder(a=0.5), Margin(b=0.3)),
     (SecondOrder(a=0.5), Always()),
 ]

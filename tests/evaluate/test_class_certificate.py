@@ -15,10 +15,11 @@ from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier
 from selectron.bounds import cbgz06, ss05
+from selectron.bounds.cbgz06_classes import class_second_order_every_label
 from selectron.evaluate import progressive
 from selectron.queries import AdaptiveMargin, Always, Balanced, Margin
 from selectron.scalings import Centred
-from selectron.updates import Ballseptron, Perceptron, Ridge
+from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 
 pytestmark = pytest.mark.plain  # the rules are compiled elsewhere
 K, D = 3, 4
@@ -86,6 +87,67 @@ def test_the_line(name, theorem):
     note = "; in expectation over the coins" if name in IN_EXPECTATION else ""
     line = rf"mistakes {trace.n_mistakes} <= [\d,]+ \({theorem}, gamma [\d.e+-]+, hinge [\d.]+"
     assert re.fullmatch(line + note + r"\)", str(trace.certificate()))
+
+
+def test_the_worst_point_on_mistakes_too_has_both_radii_scaled():
+    trace = run((Ballseptron(r=0.05, mistakes_too=True), Always()))
+    found, best = trace.certificate(TARGET), np.inf
+    for gamma in np.linspace(0.08, sqrt(2), 600):
+        known = {"max_norm": sqrt(2), "target_margin": gamma, "r": 0.05 * sqrt(2)}
+        known["n_margin_errors"] = n_margin_errors(trace)
+        lost = losses(trace, TARGET, gamma)
+        best = min(
+            best,
+            ss05.d2_mistakes_too(hinge_norm=float(np.linalg.norm(lost)), **known),
+            ss05.d1_mistakes_too(hinge=float(lost.sum()), **known),
+        )
+    assert found.bound == pytest.approx(best, rel=0.01)
+    assert found.theorem.startswith("ours, after [SS05] Theorem")
+    assert trace.n_mistakes <= trace.certificate().bound <= 1.05 * best
+
+
+@pytest.mark.parametrize("query", [Always(), Margin(b=0.4)], ids=str)
+def test_second_order_by_hand(query):
+    trace = run((SecondOrder(a=0.5), query))
+    rows = X[trace.updated]
+    A = 0.5 * np.eye(D) + rows.T @ rows
+    volume = np.linalg.slogdet(A / 0.5)[1]
+    best = np.inf
+    for gamma in np.logspace(-2, 1.5, 1500):
+        if isinstance(query, Always) and gamma > 1.0:
+            break
+        lost, energy = losses(trace, TARGET, gamma).sum(), np.trace(TARGET @ A @ TARGET.T)
+        if isinstance(query, Always):
+            bound = (lost + np.sqrt(2 * energy * volume)) / gamma
+        else:
+            bound = lost / gamma + query.b * energy / (2 * gamma**2) + volume / query.b
+        best = min(best, bound)
+    found = trace.certificate(TARGET)
+    assert found.bound == pytest.approx(best, rel=0.01)
+    assert re.match(r"ours, after \[CBGZ06\] (Theorem 3|inequality 13)", found.theorem)
+    assert trace.certificate().bound <= 1.05 * best
+    assert trace.certificate().holds
+
+
+def test_second_order_needs_the_volume_twice():
+    # A new direction in each round is a tie in each; 2/3 and -1/3 lead by one in all of them.
+    trace = run((SecondOrder(), Always()), np.eye(8), np.resize([0, 1, 2], 8))
+    assert trace.n_updates == 8
+    energy, volume = 8 * 2.0 * (4 / 9 + 1 / 9 + 1 / 9), 8 * np.log(2.0)
+    known = {"target_margin": 1.0, "hinge": 0.0, "comparator_energy": energy}
+    bound = class_second_order_every_label(log_volume=volume, **known)
+    once = class_second_order_every_label(log_volume=volume / 2, **known)
+    assert once < 8 <= bound
+
+
+def test_second_order_of_many_classes_keeps_its_bound_on_every_run():
+    for seed in range(6):
+        rows, y, target = sectors(seed, n=60, noise=0.3)
+        for a in (0.3, 2.0):
+            trace = run((SecondOrder(a=a), Always()), rows, y)
+            certificate = trace.certificate(target)
+            # Faults are updates: a tie is one, whatever is predicted.
+            assert trace.n_updates <= certificate.bound
 
 
 # --- a comparator given by hand: every number against the formula

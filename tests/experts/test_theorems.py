@@ -13,6 +13,7 @@ from selectron.bounds.mon06_experts import (
     fixed_share_regret_floor,
     learn_alpha_regret,
     markov_share_regret,
+    partition_regret,
     quality_from_variance,
     regret_identity,
     relative_quality,
@@ -151,6 +152,34 @@ def test_static_expert_loses_at_most_log_n():
         n = losses.shape[1]
         regret = regret_to_best_expert(StaticExpert(n).run(losses), losses)
         assert regret <= static_expert_regret(n=n) + SLACK
+
+
+def best_partitions(losses):
+    """Return the least loss with exactly k switches, k = 0, ..., T - 1, by trying every path."""
+    paths, switches = all_paths(*losses.shape)
+    totals = losses[np.arange(len(losses)), paths].sum(axis=1)
+    return [totals[switches == k].min() for k in range(len(losses))]
+
+
+@pytest.mark.parametrize("alpha", [None, 0.05, 0.5, 0.9])
+def test_fixed_share_against_the_best_partition(alpha):
+    for losses in loss_sequences(np.random.default_rng(9), 60, max_steps=5, max_n=4):
+        steps, n = losses.shape
+        for k, best in enumerate(best_partitions(losses)):
+            rate = k / (steps - 1) if alpha is None else alpha
+            regret = float(fixed_share_losses(losses, [rate])[0]) - best
+            assert regret <= partition_regret(horizon=steps, n=n, switches=k, alpha=alpha) + SLACK
+
+
+def test_a_forced_partition_costs_all_of_the_bound():
+    path = np.array([0, 0, 2, 2, 2, 1, 1])
+    losses = 200.0 * (np.arange(3) != path[:, None])
+    for alpha in (0.1, 2 / 6):
+        bound = partition_regret(horizon=7, n=3, switches=2, alpha=alpha)
+        assert float(fixed_share_losses(losses, [alpha])[0]) == pytest.approx(bound)
+    assert partition_regret(horizon=7, n=3, switches=2) == pytest.approx(bound)
+    rates = np.linspace(0.01, 0.99, 99)
+    assert bound <= min(partition_regret(horizon=7, n=3, switches=2, alpha=a) for a in rates)
 
 
 def best_transition(likelihood, paths, counts, steps=400):
@@ -327,6 +356,14 @@ def test_sizes():
         (
             lambda: relative_quality(horizon=1, best_alpha=0.5, second_derivative=1.0),
             r"horizon must be in \[2, inf\), got 1",
+        ),
+        (
+            lambda: partition_regret(horizon=3, n=4, switches=3),
+            "3 switches do not fit into 3 steps",
+        ),
+        (
+            lambda: partition_regret(horizon=3, n=1, switches=1),
+            "1 switches do not fit .* 1 experts",
         ),
         (lambda: static_expert_regret(n=0), "n must be .* got 0"),
         (lambda: approximate_size(delta=0.0), "delta must be .* got 0.0"),

@@ -69,11 +69,12 @@ class Dual:
 
 
 class DualBallseptron(Dual):
-    """[SS05] Figure 2; the Perceptron at r = 0."""
+    """[SS05] Figure 2; the Perceptron at r = 0; section 6: the worst point on mistakes too."""
 
-    def __init__(self, kernel, r=0.0, eta=1.0, **memory):
+    def __init__(self, kernel, r=0.0, eta=1.0, mistakes_too=False, literal_ties=False, **memory):
         super().__init__(kernel, **memory)
         self.r, self.eta = r, eta
+        self.mistakes_too, self.literal_ties = mistakes_too, literal_ties
 
     def forecast(self, x):
         norm = self.norm()
@@ -81,9 +82,11 @@ class DualBallseptron(Dual):
 
     def learn(self, x, y):
         margin, norm = self.product(x), self.norm()
-        if y * margin > 0:
-            if y * margin > self.r * norm:
-                return
+        if self.literal_ties and margin == 0 and y < 0:
+            return
+        if y * margin > 0 and y * margin > self.r * norm:
+            return
+        if y * margin > 0 or (self.mistakes_too and norm > 0):
             self.alphas = [(1 - self.r / norm) * alpha for alpha in self.alphas]
         self.add(x, self.eta * y)
         self.n_updates += 1
@@ -127,9 +130,9 @@ class DualRegression(Dual):
 class DualPrototypes(Dual):
     """[SS05] section 4: one prototype a class, a label is the number of its class."""
 
-    def __init__(self, kernel, n_classes, r=0.0, **memory):
+    def __init__(self, kernel, n_classes, r=0.0, mistakes_too=False, **memory):
         super().__init__(kernel, **memory)
-        self.n_classes, self.r = n_classes, r
+        self.n_classes, self.r, self.mistakes_too = n_classes, r, mistakes_too
         self.n_margin_errors = 0
 
     def scores(self, x):
@@ -153,13 +156,13 @@ class DualPrototypes(Dual):
         rival = int(np.argmax(np.where(np.arange(self.n_classes) == label, -np.inf, scores)))
         between = self.unit(label) - self.unit(rival)
         ahead = scores[label] - scores[rival]
-        if ahead > 0:
-            apart = self.norm(between)
-            if ahead > self.r * apart:
-                return
+        apart = self.norm(between)
+        if ahead > 0 and ahead > self.r * apart:
+            return
+        if ahead > 0 or (self.mistakes_too and apart > 0):
             moves = [np.dot(alpha, between) * self.r / apart for alpha in self.alphas]
             self.alphas = [a - m * between for a, m in zip(self.alphas, moves, strict=True)]
-            self.n_margin_errors += 1
+        self.n_margin_errors += bool(ahead > 0)
         self.add(x, between)
         self.n_updates += 1
 

@@ -31,6 +31,7 @@ class Learner:
     def __init__(self, d):
         self.weights = np.zeros(d)
         self.n_updates = 0
+        self.literal_ties = False
 
     def forecast(self, x):
         norm = length(self.weights)
@@ -39,14 +40,19 @@ class Learner:
     def margin(self, x):
         return self.forecast(x).margin
 
+    def is_wrong(self, x, y):
+        """[CBGZ06], footnote 1: SGN(0) = -1. Otherwise a tie is wrong whatever the label."""
+        margin = self.margin(x)
+        return (1 if margin > 0 else -1) != y if self.literal_ties else y * margin <= 0
+
 
 class Perceptron(Learner):
-    def __init__(self, d, eta=1.0):
+    def __init__(self, d, eta=1.0, literal_ties=False):
         super().__init__(d)
-        self.eta = eta
+        self.eta, self.literal_ties = eta, literal_ties
 
     def learn(self, x, y):
-        if y * self.margin(x) <= 0:
+        if self.is_wrong(x, y):
             self.weights = self.weights + self.eta * y * x
             self.n_updates += 1
 
@@ -79,16 +85,18 @@ class Reflection(Learner):
 
 
 class Ballseptron(Learner):
-    """[SS05] Figure 2."""
+    """[SS05] Figure 2; section 6 has the ball's worst point on mistakes too."""
 
-    def __init__(self, d, r):
+    def __init__(self, d, r, mistakes_too=False):
         super().__init__(d)
-        self.r = r
+        self.r, self.mistakes_too = r, mistakes_too
         self.n_margin_errors = 0
 
     def learn(self, x, y):
         margin, norm = self.margin(x), length(self.weights)
         if y * margin <= 0:
+            if self.mistakes_too and norm > 0:
+                x = x - y * self.r * self.weights / norm
             self.weights = self.weights + y * x
         elif y * margin / norm <= self.r:
             worst_in_ball = x - y * self.r * self.weights / norm
@@ -102,8 +110,9 @@ class Ballseptron(Learner):
 class SecondOrder(Learner):
     """[CBGZ06] Figure 3, with A_0 = a I."""
 
-    def __init__(self, d, a=1.0):
+    def __init__(self, d, a=1.0, literal_ties=False):
         super().__init__(d)
+        self.literal_ties = literal_ties
         self.A = a * np.eye(d)
         self.v = np.zeros(d)
 
@@ -113,7 +122,7 @@ class SecondOrder(Learner):
         return forecast_of(margin, np.sqrt(variance), length(self.weights), variance)
 
     def learn(self, x, y):
-        if y * self.margin(x) <= 0:
+        if self.is_wrong(x, y):
             self.v = self.v + y * x
             self.A = self.A + np.outer(x, x)
             self.weights = np.linalg.solve(self.A, self.v)
@@ -123,9 +132,9 @@ class SecondOrder(Learner):
 class Winnow(Learner):
     """[CBGZ06] section 3; balanced: every feature also with its sign changed."""
 
-    def __init__(self, d, eta, balanced=False):
+    def __init__(self, d, eta, balanced=False, literal_ties=False):
         super().__init__(d)
-        self.eta, self.balanced = eta, balanced
+        self.eta, self.balanced, self.literal_ties = eta, balanced, literal_ties
         n_weights = 2 * d if balanced else d
         self.simplex = np.full(n_weights, 1 / n_weights)
         self.weights = self.hypothesis()
@@ -140,7 +149,7 @@ class Winnow(Learner):
         return forecast_of(self.weights @ x, 1.0, 1.0)  # the simplex's own norm is 1
 
     def learn(self, x, y):
-        if y * self.margin(x) <= 0:
+        if self.is_wrong(x, y):
             features = np.concatenate([x, -x]) if self.balanced else x
             grown = self.simplex * np.exp(self.eta * y * features)
             self.simplex = grown / grown.sum()
@@ -149,9 +158,9 @@ class Winnow(Learner):
 
 
 class PNorm(Learner):
-    def __init__(self, d, p):
+    def __init__(self, d, p, literal_ties=False):
         super().__init__(d)
-        self.p = p
+        self.p, self.literal_ties = p, literal_ties
         self.theta = np.zeros(d)
 
     def forecast(self, x):
@@ -159,7 +168,7 @@ class PNorm(Learner):
         return forecast_of(self.weights @ x, norm, norm)
 
     def learn(self, x, y):
-        if y * self.margin(x) <= 0:
+        if self.is_wrong(x, y):
             self.theta = self.theta + y * x
             powers = np.sign(self.theta) * np.abs(self.theta) ** (self.p - 1)
             norm = np.sum(np.abs(self.theta) ** self.p) ** (1 / self.p)

@@ -47,6 +47,13 @@ class Learner:
     def rival(self, x, label):
         return next(k for k in ranked(self.scores(x)) if k != label)
 
+    def is_wrong(self, x, label, literal_ties):
+        """A class that ties is wrong, or by its number: the first of equal classes is predicted."""
+        scores = self.scores(x)
+        if literal_ties:
+            return ranked(scores)[0] != label
+        return scores[label] <= scores[self.rival(x, label)]
+
     def move(self, label, rival, x):
         self.weights[label] += x
         self.weights[rival] -= x
@@ -54,32 +61,33 @@ class Learner:
 
 
 class Perceptron(Learner):
-    """[SS05] equation (18), with ties as mistakes."""
+    """[SS05] equation (18), with ties as mistakes or as printed."""
 
-    def __init__(self, d, n_classes, eta=1.0):
+    def __init__(self, d, n_classes, eta=1.0, literal_ties=False):
         super().__init__(d, n_classes)
-        self.eta = eta
+        self.eta, self.literal_ties = eta, literal_ties
 
     def learn(self, x, label):
-        scores, rival = self.scores(x), self.rival(x, label)
-        if scores[label] <= scores[rival]:
-            self.move(label, rival, self.eta * x)
+        if self.is_wrong(x, label, self.literal_ties):
+            self.move(label, self.rival(x, label), self.eta * x)
 
 
 class Ballseptron(Learner):
-    """[SS05] section 4: the worst point of the ball about the row."""
+    """[SS05] section 4: the worst point of the ball about the row; section 6: on mistakes too."""
 
-    def __init__(self, d, n_classes, r=0.1):
+    def __init__(self, d, n_classes, r=0.1, mistakes_too=False):
         super().__init__(d, n_classes)
-        self.r = r
+        self.r, self.mistakes_too = r, mistakes_too
 
     def learn(self, x, label):
         scores, rival = self.scores(x), self.rival(x, label)
         between = self.weights[rival] - self.weights[label]
+        distance = np.linalg.norm(between)
         if scores[label] <= scores[rival]:
-            self.move(label, rival, x)
+            away = self.mistakes_too and distance > 0
+            self.move(label, rival, x + self.r * between / distance if away else x)
             return
-        worst = x + self.r * between / np.linalg.norm(between)
+        worst = x + self.r * between / distance
         if self.weights[label] @ worst <= self.weights[rival] @ worst:
             self.move(label, rival, worst)
 
@@ -166,12 +174,16 @@ class _SecondOrder(Learner):
 class SecondOrder(_SecondOrder):
     """[CBGZ06] Figure 3 with one A for all prototypes."""
 
+    def __init__(self, d, n_classes, a=1.0, literal_ties=False):
+        super().__init__(d, n_classes, a)
+        self.literal_ties = literal_ties
+
     def scores(self, x):
         return self.V @ np.linalg.inv(self.A + np.outer(x, x)) @ x
 
     def learn(self, x, label):
-        scores, rival = self.scores(x), self.rival(x, label)
-        if scores[label] <= scores[rival]:
+        rival = self.rival(x, label)
+        if self.is_wrong(x, label, self.literal_ties):
             self.V[label] += x
             self.V[rival] -= x
             self.take(x)

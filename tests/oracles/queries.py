@@ -84,10 +84,12 @@ class Halving(Query):
     "Correct on R consecutive labeled examples" is read as R since s was last halved, or since the
     last mistake: the proof of Lemma 8 has the same s on all R of them. The label that starts
     v, given while there is no hypothesis, comes before the loop of Figure 4 and is no right answer.
+    Without `new_run` it is as printed: all of the last R labelled examples were predicted right.
     """
 
-    def __init__(self, patience, start, d):
-        self.patience = patience
+    def __init__(self, patience, start, d, new_run=True):
+        self.patience, self.new_run = patience, new_run
+        self.right = []
         self.threshold = 1 / sqrt(d) if start == "1/sqrt(d)" else start
         self.run = 0
 
@@ -98,6 +100,12 @@ class Halving(Query):
 
     def observe(self, x, forecast, y):
         if forecast.norm == 0:
+            return
+        self.right.append(y * forecast.margin >= 0)
+        if not self.new_run:
+            latest = self.right[-self.patience :]
+            if len(latest) == self.patience and all(latest):
+                self.threshold /= 2
             return
         self.run = 0 if y * forecast.margin < 0 else self.run + 1
         if self.run == self.patience:
@@ -182,8 +190,8 @@ class RateTracking(Threshold):
 class Auto(Query):
     """The threshold of the default learner, with tail, proportional floor and one-class phase."""
 
-    def __init__(self, hard=False, explore=0.0):
-        self.hard, self.explore = hard, explore
+    def __init__(self, hard=False, explore=0.0, step=0.5):
+        self.hard, self.explore, self.step = hard, explore, step
         self.begin()
 
     def begin(self):
@@ -235,9 +243,9 @@ class Auto(Query):
         if self.q and s >= 1e-12 and not self.one and self.by_rule(s) > 0:
             share = self.by_rule(s) / max(self.by_rule(s), self.floor)
             mistaken = y * forecast.margin <= 0
-            factor = exp(share * 0.7 * (0.55 if mistaken else -0.45))
+            factor = exp(share * self.step * (0.55 if mistaken else -0.45))
             self.q, anew = self.ceiling.move(self.q, s, factor)
-            self.t = min(self.t, 1500) if anew else self.t
+            self.t = min(self.t, 5000) if anew else self.t
         self.seen[float(y)] += 1
 
 
@@ -319,7 +327,9 @@ class Capped(Query):
             self.q, self.qr = self.q * exp(0.55), max(self.q, self.qr) * exp(0.55)
         else:
             share = self.share(forecast, told=1)
-            self.q *= exp(share * (0.55 if mistaken else -0.45))
+            in_deviations = forecast.variance > 0 and self.labels > len(x)
+            least = 0.3 if in_deviations else 0.0
+            self.q = max(self.q * exp(share * (0.55 if mistaken else -0.45)), least)
 
 
 class Budget(Query):

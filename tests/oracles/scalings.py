@@ -4,8 +4,8 @@ import numpy as np
 
 
 class Winsorised:
-    def __init__(self, d, clip=2.5, bias=0.5):
-        self.clip, self.bias = clip, bias
+    def __init__(self, d, clip=2.5, bias=0.5, cut=2.5):
+        self.clip, self.bias, self.cut = clip, bias, cut
         self.t, self.usual = 0, 0.0
         self.mu, self.m2, self.sd = np.zeros(d), np.zeros(d), np.zeros(d)
 
@@ -17,16 +17,23 @@ class Winsorised:
         self.mu = self.mu + dv / self.t
         self.m2 = self.m2 + dv**2 * (1 - 1 / self.t)
         self.sd = np.sqrt(self.m2 / self.t)
-        v = self.clipped(x)
+        v = self.clipped(x, self.clip)
         self.usual += (v @ v - self.usual) / self.t
 
-    def clipped(self, x):
-        return np.array([np.clip((x[j] - self.mu[j]) / sd, -self.clip, self.clip) if sd else 0.0
+    def clipped(self, x, most):
+        return np.array([np.clip((x[j] - self.mu[j]) / sd, -most, most) if sd else 0.0
                          for j, sd in enumerate(self.sd)])  # fmt: skip
 
     def present(self, x):
-        z = np.append(self.clipped(x), self.bias * np.sqrt(self.usual))
+        z = np.append(self.clipped(x, self.cut), self.bias * np.sqrt(self.usual))
         return z / (np.sqrt(z @ z) or 1.0)
+
+
+class Table(Winsorised):
+    """A table as `Automatic` presents it: cut at 3 deviations, whose estimate cuts at 2.5."""
+
+    def __init__(self, d):
+        super().__init__(d, cut=3.0)
 
 
 def cleaned(early):

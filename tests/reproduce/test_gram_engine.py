@@ -50,8 +50,8 @@ def test_as_the_library(query, update, seed):
     assert n_updates > 10  # the four folds are not all closed at once
 
 
-def by_pseudo_code(data, fold, tossed, eta, b=None, patience=None):
-    """Run Figures 4-3 and 4-4 of the thesis from v = y x, counting the first label."""
+def by_pseudo_code(data, fold, tossed, eta, first=1.0, b=None, patience=None):
+    """Run Figures 4-3 and 4-4 of the thesis, counting the first label, which makes first y x."""
     rows, signs = data.rows, data.signs
     v, s, tau = np.zeros(rows.shape[1]), 1.0, 0
     n_labels, labels, errors = 0, [], []
@@ -65,7 +65,7 @@ def by_pseudo_code(data, fold, tossed, eta, b=None, patience=None):
                 continue
         n_labels += 1
         if n_labels == 1:
-            v = y * x
+            v = first * y * x
         elif y * p <= 0:
             v = v + eta * y * x
             tau = 0
@@ -81,15 +81,17 @@ def by_pseudo_code(data, fold, tossed, eta, b=None, patience=None):
 
 
 @pytest.mark.parametrize("eta", [0.1, 0.7, 2.0])
+@pytest.mark.parametrize("from_zero", [False, True])
 @pytest.mark.parametrize("query", [Halving(3, start=1.0), Margin(0.05)], ids=repr)
-def test_as_the_pseudo_code_at_any_rate(query, eta):
+def test_as_the_pseudo_code_at_any_rate(query, from_zero, eta):
+    first = eta if from_zero else 1.0
     data = sample(3)
     table = Table.of(data)
     knobs = {"b": query.b} if isinstance(query, Margin) else {"patience": query.patience}
     for fold in some_folds(400, 3):
-        curve = run_fold(table, fold, query, eta=eta)
+        curve = run_fold(table, fold, query, eta=eta, first=first)
         tossed = coins(fold.seed, 0, len(fold.train))
-        labels, errors = by_pseudo_code(data, fold, tossed, eta, **knobs)
+        labels, errors = by_pseudo_code(data, fold, tossed, eta, first, **knobs)
         assert curve.labels.tolist() == labels
         assert curve.errors.tolist() == errors
 

@@ -15,12 +15,14 @@ from selectron.reproduce import EXPERIMENTS
 from selectron.reproduce.dkm09 import labels as dkm09
 from selectron.reproduce.dkm09.labels import COARSE, CURVES, DIMENSIONS, patience, summary
 from selectron.reproduce.dkm09.sphere import (
+    Tally,
     World,
     band_share,
     error,
     inside,
     labels_by_streaming,
-    labels_inside_the_band,
+    labels_of,
+    tallies_inside_the_band,
     wrong_outside,
 )
 from selectron.reproduce.harness.measure import first_passages
@@ -28,6 +30,15 @@ from selectron.streams.drifting import on_sphere
 from selectron.updates import Perceptron, Reflection
 
 FINE = np.logspace(-1, -4, 7)
+
+
+def labels_inside_the_band(*given):
+    return labels_of(tallies_inside_the_band(*given))
+
+
+def tallied(labels):
+    """Return tallies with these labels, twice as many mistakes and three times as many rows."""
+    return [n and Tally(n, 3 * n, 2 * n) for n in labels]
 
 
 @pytest.mark.parametrize("d", [2, 3, 10, 50])
@@ -72,7 +83,7 @@ def test_the_band_is_drawn_as_the_whole_sphere_would_give_it(d, width):
 @pytest.mark.parametrize("d", [1, 2])
 def test_the_band_needs_three_dimensions(d):
     with pytest.raises(ValueError, match="d >= 3"):
-        labels_inside_the_band(Reflection(), Halving(9), d, FINE, 0, 100)
+        tallies_inside_the_band(Reflection(), Halving(9), d, FINE, 0, 100)
 
 
 def test_drawing_the_band_is_the_same_as_waiting_for_it():
@@ -163,16 +174,17 @@ def test_patience_is_that_of_the_sphere():
 
 def test_the_summary_fits_a_line_and_a_power():
     errors = np.array([0.1, 0.01, 0.001])
-    lines = summary(errors, [[int(60 * log(1 / e)) for e in errors]] * 2, d=10)
+    lines = summary(errors, [tallied(int(60 * log(1 / e)) for e in errors)] * 2, d=10)
     assert lines["labels_per_d_and_efold"] == pytest.approx(6.0, rel=0.01)
-    powers = summary(errors, [[round(e**-1.5) for e in errors]], d=10)
+    powers = summary(errors, [tallied(round(e**-1.5) for e in errors)], d=10)
     assert powers["power_of_one_over_error"] == pytest.approx(1.5, rel=0.01)
 
 
 def test_an_error_that_some_runs_miss_has_no_mean_and_no_part_in_the_fit():
     errors = np.array([0.1, 0.01, 0.001])
-    found = summary(errors, [[10, 20, 90], [30, 40, None]], d=10)
+    found = summary(errors, [tallied([10, 20, 90]), tallied([30, 40, None])], d=10)
     assert found["labels"] == [20.0, 30.0, None]
+    assert (found["mistakes"], found["rows"]) == ([40.0, 60.0, None], [60.0, 90.0, None])
     assert found["reached"] == [1.0, 1.0, 0.5]
     assert found["labels_per_d_and_efold"] == pytest.approx(1 / log(10))
 
@@ -192,11 +204,14 @@ def test_the_experiment_counts_its_steps_and_prints_its_curves(monkeypatch):
     assert "d ln(1/eps)" in printed
     assert "(1/eps)^" in printed
     assert ": - (0.50)" in printed
+    most = dkm09.BOUNDS["rows"](d=50, error=0.1, delta=dkm09.DELTA)
+    assert f"  rows, of at most: 0.1: 1.5e+03 of {most:.0e}" in printed
+    assert "mistakes, of at most: 0.1: 1e+03 of" in printed
 
 
 def fake_sample(errors):
     def sample(d, seed):
-        reached = [int(d / e) for e in errors]
+        reached = tallied(int(d / e) for e in errors)
         return reached if seed == 0 else [*reached[:-1], None]
 
     return sample

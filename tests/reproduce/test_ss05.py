@@ -1,13 +1,15 @@
-"""`selectron reproduce ss05-figure-3` and `kernel-budget`: on small files, and slowly on MNIST."""
+"""`selectron reproduce ss05-figure-3`, `ss05-mistakes-too` and `kernel-budget`, on small files."""
 
 import os
 
 import numpy as np
 import pytest
 
+from selectron import SelectiveClassifier
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.ss05 import figure_3, kernel_budget
+from selectron.reproduce.ss05 import batch_hypotheses, figure_3, kernel_budget, mistakes_too
 from tests.oracles.kernels import DualPrototypes, poly
+from tests.oracles.learners import Ballseptron
 from tests.reproduce.digits import write_digits
 
 FIGURE_3, KERNEL_BUDGET = EXPERIMENTS["ss05-figure-3"], EXPERIMENTS["kernel-budget"]
@@ -85,9 +87,69 @@ def test_a_budget_holds_memory(folder, monkeypatch, tmp_path):
     KERNEL_BUDGET.plot(result, tmp_path / "b.png")
 
 
+def usps_mistakes(mistakes_too):
+    X, y = figure_3.digits("USPS")
+    twin, wrong = DualPrototypes(poly(5, 1.0, 0.5), 10, r=1.5, mistakes_too=mistakes_too), 0
+    for x, label in zip(X.astype(float), y, strict=True):
+        wrong += twin.predict(x) != label
+        twin.learn(x, label)
+    return wrong
+
+
+@pytest.mark.plain
+def test_both_forms_on_the_same_rows(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(mistakes_too, "N_ROWS", 150)
+    X, y = mistakes_too.half_space(0.1, 1)
+    assert (np.abs(X[:, 0]) >= mistakes_too.MARGIN).all()
+    np.testing.assert_allclose((X**2).sum(axis=1), 1.0)
+    for too in (False, True):
+        twin, wrong = Ballseptron(X.shape[1], 0.04, mistakes_too=too), 0
+        for x, label in zip(X, y, strict=True):
+            wrong += (1 if twin.margin(x) > 0 else -1) != label
+            twin.learn(x, label)
+        assert mistakes_too.play(0.04, too, X, y)[0] == wrong
+    jobs = [mistakes_too.Rows(0.1, 2), mistakes_too.Digits(1.5)]
+    result = mistakes_too.report([(job, mistakes_too.measure(job)) for job in jobs], 2)
+    study = EXPERIMENTS["ss05-mistakes-too"]
+    assert len(result["half_space"]) == 2 * len(mistakes_too.RADII)
+    (usps,) = result["usps"]
+    assert (usps["off"], usps["on"]) == tuple(usps_mistakes(too) for too in (False, True))
+    usps["on"] = 2 * usps["off"]
+    more = sum(mean["on"] > mean["off"] for mean in mistakes_too._means(result))
+    assert study.text(result).endswith(f"makes more mistakes at {more + 1} of 5 settings")
+    study.plot(result, tmp_path / "m.png")
+    assert mistakes_too.verdicts(result)[0]["verdict"] == "holds"
+    result["half_space"][0]["on"] = 1e9
+    assert mistakes_too.verdicts(result)[0]["verdict"] == "holds in part (7 of 8)"
+
+
+@pytest.mark.plain
+def test_batch_hypotheses_on_new_rows(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(batch_hypotheses, "N_ROWS", 80)
+    X, y = figure_3.digits("MNIST")
+    runs = [
+        (job, batch_hypotheses.measure(job))
+        for job in batch_hypotheses.jobs(1)
+        if job.rule in ("Perceptron", "HalfStep")
+    ]
+    result = batch_hypotheses.report(runs, 1)
+    order = np.random.default_rng([1, 4]).permutation(len(y))
+    clf = SelectiveClassifier("perceptron", "always").fit(X[order[:80]], y[order[:80]])
+    wrong = np.mean(clf.predict(X[order[80:]]) != y[order[80:]])
+    assert runs[1][1]["last"] == wrong
+    study = EXPERIMENTS["batch-hypotheses"]
+    for run in result["runs"]:
+        run |= {"last": 0.2, "averaged": 0.1, "longest": 0.3, "longest_bound": 0.3}
+    result["runs"][0] |= {"averaged": 0.21, "longest_bound": 0.29}
+    text = study.text(result)
+    assert "best of the three in 1 of 2 runs" in text
+    assert text.endswith("no more than its bound in 1 of 2 runs")
+    study.plot(result, tmp_path / "b.png")
+
+
 def test_missing_files_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
-    for name in ("ss05-figure-3", "kernel-budget"):
+    for name in ("ss05-figure-3", "ss05-mistakes-too", "batch-hypotheses", "kernel-budget"):
         with pytest.raises(ValueError, match=r"mnist.npz and usps.npz not found in .*--data"):
             EXPERIMENTS[name].run(None, lambda: None)
 

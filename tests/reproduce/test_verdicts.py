@@ -27,12 +27,13 @@ def test_nothing_measured_is_no_verdict():
     assert verdict("c", "o", [])["verdict"] == "not measured"
 
 
-def sphere(power=2.5, bent=False, rate=6.0, labels=(40, 200, 900)):
+def sphere(power=2.5, bent=False, rate=6.0, labels=(40, 200, 900), rows=1e6):
     def dkm(d, slope):
         straight = [10 * d + slope * d * k for k in range(5)]
         return {
             "learner": "Reflection + Halving", "d": d, "errors": [10.0**-k for k in range(1, 6)],
             "labels": [v**2 for v in straight] if bent else straight,
+            "mistakes": [30.0] * 5, "rows": [rows] * 5,
             "labels_per_d_and_efold": slope, "power_of_one_over_error": 0.2,
         }  # fmt: skip
 
@@ -44,12 +45,13 @@ def sphere(power=2.5, bent=False, rate=6.0, labels=(40, 200, 900)):
 
 
 def test_labels_on_the_sphere():
-    assert said(dkm09.verdicts(sphere())) == ["holds"] * 4
+    assert said(dkm09.verdicts(sphere())) == ["holds"] * 5
     assert said(dkm09.verdicts(sphere(bent=True)))[0] == "does not hold"
     assert said(dkm09.verdicts(sphere(rate=12.0)))[1] == "holds in part (1 of 2)"
-    assert said(dkm09.verdicts(sphere(labels=(0, 0, 1))))[2] == "does not hold"
-    assert said(dkm09.verdicts(sphere(power=1.6)))[3] == "does not hold"
-    assert said(dkm09.verdicts({"curves": []})) == ["not measured"] * 4
+    assert said(dkm09.verdicts(sphere(rows=1e30)))[2] == "holds in part (20 of 30)"
+    assert said(dkm09.verdicts(sphere(labels=(0, 0, 1))))[3] == "does not hold"
+    assert said(dkm09.verdicts(sphere(power=1.6)))[4] == "does not hold"
+    assert said(dkm09.verdicts({"curves": []})) == ["not measured"] * 5
 
 
 def test_sleeping_times():

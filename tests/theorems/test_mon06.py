@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selectron.bounds import dkm09, mon06
+from selectron.reproduce.mon06.similar import SHAPES, SimilarWorld
 from tests.theorems.streams import stream
 from tests.theorems.subjects import hypotheses
 
@@ -70,3 +71,23 @@ def test_the_patience_keeps_the_threshold_up_and_the_printed_one_does_not(known,
         R = patience(**known)
         failure = np.exp(np.log(R * runs) + R * np.log1p(-(similarity**2) / 4))
         assert bool(failure <= known["delta"] / 4) is enough
+
+
+def drawn_at(shape, similarity, d, theta):
+    """Draw λ-similar rows; return |v·x| and whether v, at this angle to the target, is wrong."""
+    world = SimilarWorld(SHAPES[shape], similarity, d, 0)
+    u, across = world.target, np.linalg.svd(world.target[np.newaxis])[2][1]
+    margins = world.judged @ (np.cos(theta) * u + np.sin(theta) * across)
+    return np.abs(margins), margins * (world.judged @ u) < 0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("similarity", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("theta", [0.1, 0.5, np.pi / 2])
+def test_lemmas_13_and_15_hold_on_rows_that_are_similar(shape, similarity, theta):
+    for d in (3, 10):
+        margins, wrong = drawn_at(shape, similarity, d, theta)
+        narrow = margins < np.sin(theta) / np.sqrt(4 * d)
+        assert wrong[narrow].mean() >= similarity**2 / 4  # Lemma 13
+        asked = margins <= np.sin(theta) / np.sqrt(16 * d)
+        assert asked[wrong].mean() >= similarity**4 / 32  # Lemma 15

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selectron.bounds import ss05
+from tests.oracles.learners import Ballseptron
 from tests.oracles.multiclass import MulticlassBallseptron
 from tests.theorems.streams import (
     Stream,
@@ -32,8 +33,8 @@ class Counts(NamedTuple):
     updates: np.ndarray
 
 
-def count(play, X, y, r):
-    update = ("Ballseptron", {"r": r})
+def count(play, X, y, r, **knobs):
+    update = ("Ballseptron", {"r": r} | knobs)
     wrong = faults(y, supervised(play, update, X, y))
     weights = hypotheses(play, update, X, y)
     moved = (weights[1:] != weights[:-1]).any(axis=1)
@@ -120,8 +121,42 @@ def test_a_radius_that_is_too_large_fails_and_is_refused(play):
         ss05.d2_mistakes(max_norm=1.0, target_margin=1.0, hinge_norm=0.0, r=2.0)
 
 
-def play_classes(X, labels, n_classes, r):
-    learner = MulticlassBallseptron(X.shape[1], n_classes, r)
+@given(case=streams, radius=fractions, share=fractions.filter(bool))
+def test_the_worst_point_on_mistakes_too_keeps_the_bounds_of_section_6(play, case, radius, share):
+    target_margin = share * case.max_norm
+    r = 0.9999 * radius * target_margin
+    counts = count(play, *case, r, mistakes_too=True)
+    known = {"max_norm": case.max_norm, "target_margin": target_margin, "r": r}
+    known["n_margin_errors"] = counts.margin_errors
+    for u in directions(*case):
+        losses = hinge_losses(*case, u, target_margin)[counts.updates]
+        d1, d2 = losses.sum(), np.sqrt(losses @ losses)
+        assert counts.mistakes <= ss05.d1_mistakes_too(hinge=d1, **known) + 1e-9
+        assert counts.mistakes <= ss05.d2_mistakes_too(hinge_norm=d2, **known) + 1e-9
+
+
+def test_the_bounds_of_section_6_need_the_margin_that_the_ball_leaves():
+    # Rows of margin γ to u, each as far from w as an update allows: w grows along u by γ - r only.
+    target_margin, r = 0.2, 0.1
+    side = np.sqrt(1.0 - target_margin**2)
+    learner, rounds, cosine = Ballseptron(3, r, mistakes_too=True), 0, 1.0
+    while cosine >= -1.0:
+        turn = np.arccos(cosine) + np.arctan2(learner.weights[2], learner.weights[1])
+        learner.learn(np.array([target_margin, side * np.cos(turn), side * np.sin(turn)]), 1.0)
+        rounds += 1
+        along, *across = learner.weights
+        most = r * np.linalg.norm(learner.weights) - target_margin * along - 1e-9  # rounding
+        cosine = min(1.0, most / (side * np.hypot(*across)))
+    assert learner.n_updates == rounds
+    known = {"max_norm": 1.0, "target_margin": target_margin, "hinge": 0.0}
+    of_the_row_alone = ss05.d1_mistakes_too(r=0.0, n_margin_errors=0, **known)
+    assert 2 * of_the_row_alone < rounds
+    known["n_margin_errors"] = learner.n_margin_errors
+    assert rounds - learner.n_margin_errors <= ss05.d1_mistakes_too(r=r, **known)
+
+
+def play_classes(X, labels, n_classes, r, **knobs):
+    learner = MulticlassBallseptron(X.shape[1], n_classes, r, **knobs)
     for x, label in zip(X, labels, strict=True):
         learner.learn(x, label)
     return learner
@@ -139,20 +174,28 @@ def class_losses(U, X, labels, target_margin):
     labels=st.lists(st.integers(0, 2), min_size=14, max_size=14),
     radius=fractions,
     share=fractions.filter(bool),
+    too=st.booleans(),
 )
-def test_the_bounds_hold_for_several_classes_with_both_radii_scaled(case, labels, radius, share):
+def test_the_bounds_hold_for_several_classes_with_both_radii_scaled(
+    case, labels, radius, share, too
+):
     X, labels = case.X, labels[: len(case.y)]
-    r = 0.9999 * radius * ss05.LARGEST_RADIUS * share * case.max_norm
-    learner = play_classes(X, labels, 3, r)
+    largest, d1_mistakes, d2_mistakes = (
+        (1.0, ss05.d1_mistakes_too, ss05.d2_mistakes_too)
+        if too
+        else (ss05.LARGEST_RADIUS, ss05.d1_mistakes_refined, ss05.d2_mistakes_refined)
+    )
+    r = 0.9999 * radius * largest * share * case.max_norm
+    learner = play_classes(X, labels, 3, r, mistakes_too=too)
     max_norm, r = ss05.multiclass_scale(max_norm=case.max_norm, r=r)
     U = np.eye(3, X.shape[1])
     np.add.at(U, labels, X)
     losses = class_losses(U / np.sqrt((U**2).sum()), X, labels, share * max_norm)
     known = {"max_norm": max_norm, "target_margin": share * max_norm, "r": r}
     known["n_margin_errors"] = learner.n_margin_errors
-    assert learner.n_mistakes <= ss05.d1_mistakes_refined(hinge=losses.sum(), **known) + 1e-9
+    assert learner.n_mistakes <= d1_mistakes(hinge=losses.sum(), **known) + 1e-9
     norm = np.sqrt(losses @ losses)
-    assert learner.n_mistakes <= ss05.d2_mistakes_refined(hinge_norm=norm, **known) + 1e-9
+    assert learner.n_mistakes <= d2_mistakes(hinge_norm=norm, **known) + 1e-9
 
 
 def test_two_classes_of_orthonormal_rows_attain_the_multiclass_bound():

@@ -33,6 +33,56 @@ def class_perceptron_mistakes(
     return cbgz06.perceptron_mistakes(b=b, max_norm=longest, target_margin=target_margin, **losses)
 
 
+def class_second_order_mistakes(
+    *, b: float, target_margin: float, hinge: float, comparator_energy: float, log_volume: float
+) -> float:
+    """Bound the expected mistakes of SecondOrder(a) + Margin(b) (ours, after [CBGZ06], Theorem 3).
+
+    E[M] ≤ L̄/γ + (b/2γ²) Σ_k uᵏᵀE[A_n]uᵏ + (1/b) E Σ ln(1 + λ_i/a): Theorem 3 with twice the volume
+
+    Parameters
+    ----------
+    comparator_energy : float
+        Σ_k uᵏᵀE[A_n]uᵏ over the prototypes; the others as in `cbgz06.second_order_mistakes`.
+
+    Notes
+    -----
+    Every class is a ridge regression on its targets: 1 for the label, -1 for the best other class,
+    0 for the rest. With y a target and p a score, ½(p - y)² is at most the gain of its potential
+    plus ½y² xᵀA⁻¹x. The targets of a round have Σy² = 2, so the volume counts twice.
+    The squares sum to 1 - (s_label - s_rival) and more, where Theorem 3 has ½ + |p|.
+
+    Examples
+    --------
+    >>> class_second_order_mistakes(
+    ...     b=0.5, target_margin=0.5, hinge=1.0, comparator_energy=2.0, log_volume=1.5
+    ... )
+    7.0
+    """
+    check(log_volume=log_volume)
+    known = {"target_margin": target_margin, "hinge": hinge, "comparator_energy": comparator_energy}
+    return cbgz06.second_order_mistakes(b=b, log_volume=2 * log_volume, **known)
+
+
+def class_second_order_every_label(
+    *, target_margin: float, hinge: float, comparator_energy: float, log_volume: float
+) -> float:
+    """Bound the mistakes of SecondOrder(a) that sees every label (ours, [CBGZ06], inequality 13).
+
+    M ≤ L/γ + (1/γ) √(2 Σ_k uᵏᵀA_n uᵏ · Σ ln(1 + λ_i/a)), on every run
+
+    Examples
+    --------
+    >>> class_second_order_every_label(
+    ...     target_margin=0.5, hinge=1.0, comparator_energy=2.0, log_volume=4.0
+    ... )
+    10.0
+    """
+    check(log_volume=log_volume)
+    known = {"target_margin": target_margin, "hinge": hinge, "comparator_energy": comparator_energy}
+    return cbgz06.second_order_optimal_mistakes(log_volume=2 * log_volume, **known)
+
+
 def class_adaptive_mistakes(
     *, beta: float, max_norm: float, target_margin: float, hinge: float, comparator_norm: float
 ) -> float:

@@ -22,6 +22,7 @@ _RANGES: Ranges = {
     "n_alphas": (FROM_ONE, "give the number of switching rates"),
     "quality": (_UNIT, "it is a rate or a fraction"),
     "second_derivative": (NOT_NEGATIVE, "at a minimum it is not negative"),
+    "switches": (NOT_NEGATIVE, "count the changes of the expert"),
     "variance": (NOT_NEGATIVE, "it is that of the switching rate under Q"),
 }
 _SHARP: Ranges = {  # for theorems about the quality of a minimum inside (0, 1)
@@ -64,6 +65,50 @@ def fixed_share_regret(*, horizon: int, best_alpha: float, alpha: float) -> floa
     """
     check_in(_RANGES, horizon=horizon, best_alpha=best_alpha, alpha=alpha)
     return (horizon - 1) * bernoulli_divergence(best_alpha, alpha) if horizon > 1 else 0.0
+
+
+def partition_regret(*, horizon: int, n: int, switches: int, alpha: float | None = None) -> float:
+    """Bound the regret of Fixed-share to the best k switches ([HW98]; [Mon06], after Theorem 1).
+
+    L_T(α) - L_T(best partition) ≤ log n + k log(n - 1) + k log(1/α) + (T - 1 - k) log(1/(1 - α))
+
+    A partition cuts the T steps into k + 1 segments and names an expert for each, another one than
+    for the segment before.
+
+    Parameters
+    ----------
+    horizon : int
+        T ≥ 1.
+    n : int
+        The number of experts, at least 2 if there are switches.
+    switches : int
+        k, from 0 to T - 1.
+    alpha : float, optional
+        The rate that was used; by default k/(T - 1), where the bound is least.
+
+    Notes
+    -----
+    Fixed-share is the mixture of all sequences of experts. It gives a sequence of k switches the
+    weight (1/n) (α/(n - 1))^k (1 - α)^(T-1-k), and loses no more above the sequence than the
+    logarithm of 1 over this weight.
+
+    Examples
+    --------
+    >>> print(round(partition_regret(horizon=101, n=5, switches=2), 4))
+    14.1859
+    """
+    check_in(_RANGES, horizon=horizon, n=n, switches=switches)
+    if switches > horizon - 1 or (switches > 0 and n < 2):
+        raise ValueError(
+            f"{switches} switches do not fit into {horizon} steps of {n} experts; give fewer "
+            "switches"
+        )
+    steps = horizon - 1
+    rate = alpha if alpha is not None else switches / steps if steps else 0.0
+    check_in(_RANGES, alpha=rate)
+    moves = switches * (log(n - 1) + log_ratio(1, rate)) if switches else 0.0
+    stays = (steps - switches) * log_ratio(1, 1 - rate) if steps > switches else 0.0
+    return log(n) + moves + stays
 
 
 def markov_share_regret(

@@ -123,6 +123,62 @@ def margin_error_discount(*, r: float, target_margin: float) -> float:
     return 0.5 - ratio - ratio**2 / 2
 
 
+def d2_mistakes_too(
+    *, max_norm: float, target_margin: float, hinge_norm: float, r: float, n_margin_errors: float
+) -> float:
+    """Bound the mistakes of Ballseptron(mistakes_too=True) by D₂ (ours, after [SS05], section 6).
+
+    ε ≤ ((R + r + D₂)/(γ - r))² - ε̃, for any r < γ
+
+    Notes
+    -----
+    The rule is a Perceptron on the worst points x̂ of the balls, and every update is a mistake on
+    its point. A point has a length of R + r at most. The comparator has y u·x̂ ≥ y u·x - r, so at
+    the margin γ - r it loses no more than at γ on the row. Theorem 1 on the points, at radius 0,
+    bounds all updates, margin errors included.
+
+    Examples
+    --------
+    >>> d2_mistakes_too(max_norm=0.9, target_margin=0.5, hinge_norm=1.0, r=0.1, n_margin_errors=5)
+    20.0
+    """
+    norm, margin = _of_points(max_norm, target_margin, r, n_margin_errors)
+    updates = d2_mistakes(max_norm=norm, target_margin=margin, hinge_norm=hinge_norm)
+    return updates - n_margin_errors
+
+
+def d1_mistakes_too(
+    *, max_norm: float, target_margin: float, hinge: float, r: float, n_margin_errors: float
+) -> float:
+    """Bound the mistakes of Ballseptron(mistakes_too=True) by D₁ (ours, after [SS05], section 6).
+
+    ε ≤ ((R + r + √((γ - r)D₁))/(γ - r))² - ε̃, for any r < γ: Theorem 2 on the points of
+    `d2_mistakes_too`.
+
+    Examples
+    --------
+    >>> d1_mistakes_too(max_norm=0.9, target_margin=0.5, hinge=2.5, r=0.1, n_margin_errors=5)
+    20.0
+    """
+    norm, margin = _of_points(max_norm, target_margin, r, n_margin_errors)
+    updates = d1_mistakes(max_norm=norm, target_margin=margin, hinge=hinge)
+    return updates - n_margin_errors
+
+
+def _of_points(
+    max_norm: float, target_margin: float, r: float, n_margin_errors: float
+) -> tuple[float, float]:
+    """Return the largest norm of a worst point, and the margin that is left of γ there."""
+    check(max_norm=max_norm, target_margin=target_margin, r=r, n_margin_errors=n_margin_errors)
+    _check_margin(max_norm, target_margin)
+    if r >= target_margin:
+        raise ValueError(
+            f"r must be below target_margin, got {r=} and {target_margin=}; lower r or raise "
+            "target_margin"
+        )
+    return max_norm + r, target_margin - r
+
+
 def multiclass_scale(*, max_norm: float, r: float = 0.0) -> tuple[float, float]:
     """Return the R and r that make the bounds hold for one prototype a class ([SS05], section 4).
 
@@ -144,13 +200,17 @@ def multiclass_scale(*, max_norm: float, r: float = 0.0) -> tuple[float, float]:
 
 def _check_radius(max_norm: float, target_margin: float, r: float) -> None:
     check(max_norm=max_norm, target_margin=target_margin, r=r)
-    if target_margin > max_norm:
-        raise ValueError(
-            f"target_margin must be at most max_norm, got {target_margin=} and {max_norm=}; "
-            "no row can have a margin above its norm, so lower target_margin"
-        )
+    _check_margin(max_norm, target_margin)
     if r > LARGEST_RADIUS * target_margin:
         raise ValueError(
             f"r must be at most (√2 - 1) target_margin = {LARGEST_RADIUS * target_margin:g}, "
             f"got {r=}; lower r or raise target_margin"
+        )
+
+
+def _check_margin(max_norm: float, target_margin: float) -> None:
+    if target_margin > max_norm:
+        raise ValueError(
+            f"target_margin must be at most max_norm, got {target_margin=} and {max_norm=}; "
+            "no row can have a margin above its norm, so lower target_margin"
         )

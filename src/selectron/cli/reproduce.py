@@ -5,7 +5,7 @@ from argparse import Namespace
 from importlib.util import find_spec
 from pathlib import Path
 
-from selectron.cli.engines import engine_named
+from selectron.cli.engines import engine_named, others_aside
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.files import write_whole
 from selectron.reproduce import EXPERIMENTS
@@ -23,7 +23,7 @@ def reproduce(options: Namespace) -> int:
         lines = (f"{name}: {summary}" for name, summary in summaries.items())
         return tell(options, "\n".join(lines), summaries)
     experiment = EXPERIMENTS[options.name]
-    with progress(experiment.steps(options.seeds), options.name) as bar:
+    with progress(experiment.steps(options.seeds), options.name) as bar, others_aside():
         result = experiment.run(options.seeds, lambda: bar.update(1), engine_named(options))
     if options.plot:
         experiment.plot(result, Path(options.plot))

@@ -1,5 +1,6 @@
 """Judge learners: progressive runs, traces, curves, certificates."""
 
+from selectron.evaluate.batch import BatchHypotheses, LinearHypothesis, batch_hypotheses
 from selectron.evaluate.certificate import Certificate
 from selectron.evaluate.f_measure import Found, macro_f1, micro
 from selectron.evaluate.first_passage import Curve, first_passage
@@ -18,14 +19,17 @@ from selectron.evaluate.ranks import Ranks, average_ranks, critical_difference
 from selectron.evaluate.trace import Trace
 
 __all__ = [
+    "BatchHypotheses",
     "Certificate",
     "Curve",
     "Difference",
     "Found",
+    "LinearHypothesis",
     "Ranks",
     "RunCurve",
     "Trace",
     "average_ranks",
+    "batch_hypotheses",
     "critical_difference",
     "first_passage",
     "holm",

@@ -19,7 +19,6 @@ from selectron.bounds import cbgz06, cbgz06_classes, ss05
 from selectron.evaluate.comparators import (
     Evidence,
     Least,
-    directions,
     gather,
     given_comparator,
     least_bound,
@@ -158,10 +157,16 @@ def second_order(
     A = update.a * np.eye(len(gram)) + gram
     eigenvalues = np.clip(np.linalg.eigvalsh(gram), 0.0, None).tolist()
     log_volume = cbgz06.log_volume_of(eigenvalues=eigenvalues, a=update.a)
+    of_two = cbgz06.second_order_optimal_mistakes, cbgz06.second_order_mistakes
+    of_many = (
+        cbgz06_classes.class_second_order_every_label,
+        cbgz06_classes.class_second_order_mistakes,
+    )
+    every, by_margin = of_many if evidence.many else of_two
     theorem: Callable[..., float] = (
-        partial(cbgz06.second_order_optimal_mistakes, log_volume=log_volume)
+        partial(every, log_volume=log_volume)
         if isinstance(query, Always)
-        else partial(cbgz06.second_order_mistakes, b=query.b, log_volume=log_volume)
+        else partial(by_margin, b=query.b, log_volume=log_volume)
     )
 
     def bound_of(size: float, losses: Vector) -> float:
@@ -171,12 +176,20 @@ def second_order(
     if evidence.comparator is None:  # the same directions, in the metric of A
         values, vectors = np.linalg.eigh(A)
         root = (vectors / np.sqrt(values)) @ vectors.T
-        candidates = (root @ v for v in directions(X @ root, evidence.signs))
-    size_of = lambda u: float(np.sqrt(u @ A @ u))  # noqa: E731
+        candidates = (
+            (v.reshape(-1, len(root)) @ root).reshape(-1) for v in evidence.directions(X @ root)
+        )
+
+    def size_of(u: Vector) -> float:
+        prototypes = u.reshape(-1, len(A))
+        return float(np.sqrt((prototypes @ A * prototypes).sum()))
+
+    ours = "ours, after " if evidence.many else ""
     if isinstance(query, Always):
         least = least_bound(evidence, candidates, bound_of, size_of, *evidence.reach)
-        return Verdict("[CBGZ06] inequality 13, every label asked", least, note="")
-    return Verdict("[CBGZ06] Theorem 3", least_bound(evidence, candidates, bound_of, size_of))
+        return Verdict(f"{ours}[CBGZ06] inequality 13, every label asked", least, note="")
+    least = least_bound(evidence, candidates, bound_of, size_of)
+    return Verdict(f"{ours}[CBGZ06] Theorem 3", least)
 
 
 def winnow(evidence: Evidence, update: Winnow, query: Margin) -> Verdict:
@@ -224,13 +237,15 @@ def every_label(evidence: Evidence, update: Perceptron | Ballseptron, query: Alw
     if evidence.many and max_norm > 0.0:
         max_norm, r = ss05.multiclass_scale(max_norm=max_norm, r=r)
 
+    too = isinstance(update, Ballseptron) and update.mistakes_too
+    most, largest = (1.0, "γ") if too else (ss05.LARGEST_RADIUS, "(√2 - 1)γ")
     theorems: dict[str, Callable[..., float]] = {
-        "hinge_norm": ss05.d2_mistakes_refined,
-        "hinge": ss05.d1_mistakes_refined,
+        "hinge_norm": ss05.d2_mistakes_too if too else ss05.d2_mistakes_refined,
+        "hinge": ss05.d1_mistakes_too if too else ss05.d1_mistakes_refined,
     }
 
     def bound_of(loss: str, length: float, losses: Vector) -> float:
-        if r * length >= ss05.LARGEST_RADIUS or max_norm * length < 1.0:
+        if r * length >= most or max_norm * length < 1.0:
             return inf
         size = float(losses.sum() if loss == "hinge" else np.linalg.norm(losses))
         lost = {loss: size / length, "n_margin_errors": evidence.n_margin_errors}
@@ -244,13 +259,15 @@ def every_label(evidence: Evidence, update: Perceptron | Ballseptron, query: Alw
     )
     if squares.bound == sums.bound == inf:
         root = "√2 " if evidence.many else ""
-        reach = f"[SS05], which wants {root}r < (√2 - 1)γ and γ at most {root}the longest row,"
+        reach = f"[SS05], which wants {root}r < {largest} and γ at most {root}the longest row,"
         return Verdict(reach, squares)
-    name, least = ("Corollary 1" if r else "Theorem 1"), squares
+    refined = r and not too
+    name, least = ("Corollary 1" if refined else "Theorem 1"), squares
     if squares.bound > sums.bound:
-        name, least = ("equation 17" if r else "Theorem 2"), sums
+        name, least = ("equation 17" if refined else "Theorem 2"), sums
     where = " by section 4" if evidence.many else ""
-    return Verdict(f"[SS05] {name}{where}", least, note="")
+    ours = "ours, after " if too else ""
+    return Verdict(f"{ours}[SS05] {name}{where}", least, note="")
 
 
 JUDGES: dict[tuple[type, type], Callable[..., Verdict]] = {
@@ -266,4 +283,8 @@ JUDGES: dict[tuple[type, type], Callable[..., Verdict]] = {
     (Winnow, Always): winnow_every_label,
     (PNorm, Always): p_norm,
 }
-OF_MANY_CLASSES = [pair for pair in JUDGES if pair[0] in (Perceptron, Ballseptron)]
+OF_MANY_CLASSES = [
+    pair
+    for pair in JUDGES
+    if pair[0] in (Perceptron, Ballseptron, SecondOrder) and pair[1] is not SecondOrderMargin
+]

@@ -71,9 +71,13 @@ class Evidence:
         """Return the user's comparator, or else the directions among which to search."""
         if self.comparator is not None:
             return [given_comparator(self.comparator, self.X.shape[1], self.n_classes)]
+        return self.directions(self.X)
+
+    def directions(self, X: "Sparse | Matrix") -> Iterator[Vector]:
+        """Return the directions of separators of these rows, which stand for those of the run."""
         if self.many:
-            return class_directions(self.X, self.signs, self.n_classes)
-        return directions(self.X, self.signs)
+            return class_directions(X, self.signs, self.n_classes)
+        return directions(X, self.signs)
 
 
 def gather(trace: "Trace", comparator: ArrayLike | None, *, with_constant: bool) -> Evidence:
@@ -223,7 +227,7 @@ def directions(X: "Sparse | Matrix", signs: Vector) -> Iterator[Vector]:
     yield from _soft_margins(X, signs, loss="hinge")
 
 
-def class_directions(X: "Sparse", labels: Vector, n_classes: int) -> Iterator[Vector]:
+def class_directions(X: "Sparse | Matrix", labels: Vector, n_classes: int) -> Iterator[Vector]:
     """Yield prototypes, side by side as one vector: of the mean, then of [CS01]."""
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415
 
@@ -233,7 +237,7 @@ def class_directions(X: "Sparse", labels: Vector, n_classes: int) -> Iterator[Ve
     if mean.any():
         yield mean
     # A row of zeros loses the same under every u, and lets a class without an update take part.
-    rows = csr_array(vstack([X, csr_array((K, d))]))
+    rows = csr_array(vstack([csr_array(X), csr_array((K, d))]))
     named = np.append(labels, np.arange(float(K)))
     yield from _soft_margins(rows, named, multi_class="crammer_singer")
 

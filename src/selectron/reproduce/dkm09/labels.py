@@ -1,4 +1,7 @@
-"""Count labels on the sphere: d log(1/ε) for DKM, a power of 1/ε for the Perceptron ([DKM09])."""
+"""Count labels on the sphere: d log(1/ε) for DKM, a power of 1/ε for the Perceptron ([DKM09]).
+
+Of DKM's learner the rows and the mistakes on all of them are counted too, beside Theorem 3.
+"""
 
 from functools import partial
 from math import ceil, inf, log, pi, sin
@@ -6,18 +9,21 @@ from math import ceil, inf, log, pi, sin
 import numpy as np
 
 from selectron.arrays import Vector
+from selectron.bounds import dkm09
 from selectron.queries import Always, Balanced, Halving
 from selectron.reproduce.dkm09.sphere import (
     Curve,
     Job,
+    Tallies,
+    Tally,
+    World,
     draw_curves,
     jobs_of,
-    labels_by_streaming,
-    labels_inside_the_band,
     report_curves,
+    tallies_inside_the_band,
 )
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels
+from selectron.reproduce.harness.measure import first_passages
 from selectron.reproduce.harness.report import Picture
 from selectron.reproduce.harness.verdict import verdict
 from selectron.spec import QueryRule, UpdateRule
@@ -35,22 +41,30 @@ def patience(d: int) -> int:
     return ceil(3.5 * log(d))
 
 
-def banded(d: int, seed: int) -> Labels:
+def banded(d: int, seed: int) -> Tallies:
     """Sample the learner of [DKM09]."""
     halving = Halving(patience(d))
-    return labels_inside_the_band(Reflection(), halving, d, TO_A_MILLIONTH, seed, 400 * d)
+    return tallies_inside_the_band(Reflection(), halving, d, TO_A_MILLIONTH, seed, 400 * d)
 
 
 def streamed(
     update: UpdateRule, query: QueryRule | None, errors: Vector, d: int, seed: int
-) -> Labels:
+) -> Tallies:
     """Sample a learner row by row; without a query rule it halves its band."""
-    return labels_by_streaming(update, query or Halving(patience(d)), d, errors, seed, 20_000 * d)
+    world = World(update, query or Halving(patience(d)), d, seed)
+    return first_passages(world.by_rows(20_000 * d), errors.tolist())
 
 
+ACTIVE = "Reflection + Halving"
+DELTA = 0.05  # the chance to fail, in the bounds of Theorem 3
+BOUNDS = {
+    "rows": dkm09.active_rows,
+    "mistakes": dkm09.active_errors,
+    "labels": dkm09.active_labels,
+}
 DKM = Balanced(rho=0.3, step=0.1, leak=1.0, start=1.0)
 CURVES = {
-    "Reflection + Halving": Curve(TO_A_MILLIONTH, banded, DIMENSIONS, "-"),
+    ACTIVE: Curve(TO_A_MILLIONTH, banded, DIMENSIONS, "-"),
     **{
         name: Curve(errors, partial(streamed, update, query, errors), DIMENSIONS, style)
         for name, update, query, errors, style in (
@@ -66,28 +80,35 @@ def jobs(seeds: int) -> list[Job]:
     return jobs_of(CURVES, range(seeds))
 
 
-def measure(job: Job) -> Labels:
+def measure(job: Job) -> Tallies:
     return CURVES[job.learner].sample(job.d, job.seed)
 
 
-def report(found: list[tuple[Job, Labels]], seeds: int) -> Row:
+def report(found: list[tuple[Job, Tallies]], seeds: int) -> Row:
     """Return labels to each error, and how they grow."""
     return report_curves(found, seeds, summary, CURVES)
 
 
-def summary(errors: Vector, runs: list[Labels], d: int) -> Row:
+def summary(errors: Vector, runs: list[Tallies], d: int) -> Row:
     """Average the runs, and fit a line and a power to the errors that all of them reached."""
-    table = np.array([[np.nan if v is None else v for v in labels] for labels in runs], float)
-    reached = np.isfinite(table).mean(axis=0)
+    reached = np.array([sum(t is not None for t in some) for some in zip(*runs, strict=True)])
+    reached = reached / len(runs)
     whole = reached == 1.0
-    means = np.array([table[:, k].mean() if whole[k] else np.nan for k in range(len(errors))])
+    tallies = {
+        name: [
+            None if None in some else float(np.mean([getattr(t, name) for t in some]))
+            for some in zip(*runs, strict=True)
+        ]
+        for name in Tally._fields
+    }
+    means = np.array([np.nan if n is None else n for n in tallies["labels"]])
     slopes = [0.0, 0.0]
     if whole.sum() > 1:
         efolds = np.log(1.0 / errors[whole])
         slopes = [np.polyfit(efolds, y, 1)[0] for y in (means[whole] / d, np.log(means[whole]))]
     return {
         "errors": errors.tolist(),
-        "labels": [None if np.isnan(m) else float(m) for m in means],
+        **tallies,
         "reached": reached.tolist(),
         "labels_per_d_and_efold": float(slopes[0]),
         "power_of_one_over_error": float(slopes[1]),
@@ -96,7 +117,7 @@ def summary(errors: Vector, runs: list[Labels], d: int) -> Row:
 
 def verdicts(result: Row) -> list[Row]:
     """Judge what Theorems 1 and 3 say of the labels."""
-    paper = [c for c in result["curves"] if c["learner"] == "Reflection + Halving"]
+    paper = [c for c in result["curves"] if c["learner"] == ACTIVE]
     bends = [bend(curve) for curve in paper]
     rates = [curve["labels_per_d_and_efold"] for curve in paper]
     additive = [c for c in result["curves"] if c["learner"].startswith("Perceptron")]
@@ -124,6 +145,7 @@ def verdicts(result: Row) -> list[Row]:
             + ", ".join(f"{r:.2f} at d = {c['d']}" for r, c in zip(rates, paper, strict=True)),
             [r <= ALIKE * min(rates) for r in rates],
         ),
+        judge_theorem_3(result),
         verdict(
             "no filter lets the Perceptron improve on an error eps before 1/(5 sin(pi eps))^2 "
             "labels (Theorem 1)",
@@ -136,6 +158,27 @@ def verdicts(result: Row) -> list[Row]:
             [power >= 2.0 for power in powers.values()],
         ),
     ]
+
+
+def judge_theorem_3(result: Row) -> Row:
+    """Hold the tallies of the active learner against the bounds with a proven constant."""
+    times = {
+        quantity: [
+            bound(d=curve["d"], error=eps, delta=DELTA) / n
+            for curve in result["curves"]
+            if curve["learner"] == ACTIVE
+            for eps, n in zip(curve["errors"], curve[quantity], strict=True)
+            if n is not None
+        ]
+        for quantity, bound in BOUNDS.items()
+    }
+    return verdict(
+        "with a proven constant the active learner keeps to the bounds on its rows, mistakes and "
+        "labels (Theorem 3)",
+        "bound over measured, at least: "
+        + ", ".join(f"{quantity} {min(some, default=inf):.1e}" for quantity, some in times.items()),
+        [ratio >= 1.0 for some in times.values() for ratio in some],
+    )
 
 
 def bend(curve: Row) -> float:
@@ -158,7 +201,19 @@ def text(result: Row) -> str:
             for e, v, r in zip(curve["errors"], curve["labels"], curve["reached"], strict=True)
         ]
         lines += [f"{curve['learner']}, d = {curve['d']}", "  " + "  ".join(cells), growth(curve)]
+        if curve["learner"] == ACTIVE:
+            lines += [theorem_3(curve, quantity) for quantity in BOUNDS]
     return "\n".join(lines)
+
+
+def theorem_3(curve: Row, quantity: str) -> str:
+    """Write a count at each error, and the bound on it."""
+    cells = [
+        f"{e:.2g}: {'-' if n is None else f'{n:.3g}'}"
+        f" of {BOUNDS[quantity](d=curve['d'], error=e, delta=DELTA):.0e}"
+        for e, n in zip(curve["errors"], curve[quantity], strict=True)
+    ]
+    return f"  {quantity}, of at most: " + "  ".join(cells)
 
 
 def growth(curve: Row) -> str:

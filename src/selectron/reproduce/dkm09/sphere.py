@@ -5,7 +5,7 @@ The error of a half-space there is its angle to the target over π.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import acos, asin, pi, tan
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import beta, betainc
@@ -25,6 +25,7 @@ from selectron.spec import QueryRule, Rules, UpdateRule
 from selectron.streams.drifting import on_sphere
 
 BLOCK = 4096
+Found = TypeVar("Found")
 Signs = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
 
 
@@ -44,6 +45,9 @@ class Tally(NamedTuple):
     mistakes: int
 
 
+Tallies = list[Tally | None]  # at each error; None where it was not reached
+
+
 class World:
     """A learner, the half-space that it has to find, and the generator of the points."""
 
@@ -54,12 +58,21 @@ class World:
         self.machine = LinearMachine(rules, d, np.dtype(np.float64), seed)
         self.run = Run(self.machine, ClassLabels())
 
+    def rows(self, n: int) -> Matrix:
+        """Draw rows as they come."""
+        return on_sphere(self.rng, n, self.machine.d)
+
     def point(self) -> Vector:
-        drawn: Vector = on_sphere(self.rng, 1, self.machine.d)[0]
+        drawn: Vector = self.rows(1)[0]
         return drawn
 
     def signs(self, X: Matrix) -> Signs:
         return np.where(X @ self.target > 0.0, 1, -1).astype(np.int8)
+
+    def labelled(self, n: int) -> tuple[Matrix, Signs]:
+        """Draw rows with the labels that the learner is told."""
+        X = self.rows(n)
+        return X, self.signs(X)
 
     def weights(self) -> Vector:
         now: Vector = hypothesis(self.machine.states.now.update)
@@ -72,8 +85,7 @@ class World:
         """Draw every row; yield the tally and the error after each update."""
         run, mistakes = self.run, 0
         while run.rounds < most_rows:
-            X = on_sphere(self.rng, BLOCK, self.machine.d)
-            signs, done = self.signs(X), 0
+            (X, signs), done = self.labelled(BLOCK), 0
             while done < BLOCK:
                 weights, first = self.weights().copy(), done
                 stop = run.play(Dense(X), signs, first=done, pause=True)
@@ -152,18 +164,17 @@ def labels_by_streaming(
     return labels_of(first_passages(world.by_rows(most_rows), errors.tolist()))
 
 
-def labels_inside_the_band(
+def tallies_inside_the_band(
     update: UpdateRule, query: QueryRule, d: int, errors: Vector, seed: int, most_labels: int
-) -> Labels:
-    """Return the same for a rule that asks inside a band and learns nothing outside.
+) -> Tallies:
+    """Return the tallies of a rule that asks inside a band and learns nothing outside.
 
     Only the rows inside are drawn, from their exact distribution, so that the millions between two
     questions at an error of one in a million cost nothing.
     """
     if d < 3:
         raise ValueError(f"the band is drawn from its density, which is for d >= 3, got {d=}")
-    world = World(update, query, d, seed)
-    return labels_of(first_passages(world.by_band(most_labels), errors.tolist()))
+    return first_passages(World(update, query, d, seed).by_band(most_labels), errors.tolist())
 
 
 def labels_of(tallies: Sequence[Tally | None]) -> Labels:
@@ -185,11 +196,14 @@ def inside(rng: np.random.Generator, weights: Vector, width: float) -> Vector:
     return across + margin * axis
 
 
-class Curve(NamedTuple):
-    """The errors to be reached, a function that runs a dimension and a seed, and a line style."""
+class Curve(NamedTuple, Generic[Found]):
+    """The errors to be reached, a function that runs a dimension and a seed, and a line style.
+
+    The function returns labels at each error, or tallies.
+    """
 
     errors: Vector
-    sample: Callable[[int, int], Labels]
+    sample: Callable[[int, int], Found]
     dimensions: tuple[int, ...]
     style: str
 
@@ -202,7 +216,7 @@ class Job(NamedTuple):
     seed: int
 
 
-def jobs_of(curves: Mapping[str, Curve], seeds: Sequence[int]) -> list[Job]:
+def jobs_of(curves: Mapping[str, Curve[Found]], seeds: Sequence[int]) -> list[Job]:
     """List the runs of all learners in all their dimensions."""
     return [
         Job(name, d, seed)
@@ -213,13 +227,13 @@ def jobs_of(curves: Mapping[str, Curve], seeds: Sequence[int]) -> list[Job]:
 
 
 def report_curves(
-    found: Iterable[tuple[Job, Labels]],
+    found: Iterable[tuple[Job, Found]],
     seeds: int,
-    summary: Callable[[Vector, list[Labels], int], Row],
-    curves: Mapping[str, Curve],
+    summary: Callable[[Vector, list[Found], int], Row],
+    curves: Mapping[str, Curve[Found]],
 ) -> Row:
     """Summarise the runs of each learner in each dimension."""
-    runs = grouped(((job.learner, job.d), labels) for job, labels in found)
+    runs = grouped(((job.learner, job.d), done) for job, done in found)
     rows = [{"learner": name, "d": d} | summary(curves[name].errors, some, d)
             for (name, d), some in runs.items()]  # fmt: skip
     return {"seeds": seeds, "curves": rows}
@@ -227,7 +241,7 @@ def report_curves(
 
 def draw_curves(
     rows: Sequence[tuple[Row, Sequence[float | None]]],
-    curves: Mapping[str, Curve],
+    curves: Mapping[str, Curve[Found]],
     colours: Mapping[int, str],
     title: str,
     most: int,

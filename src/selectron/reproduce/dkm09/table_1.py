@@ -4,22 +4,21 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from selectron.arrays import Vector
-from selectron.bounds import dkm09
 from selectron.queries import Always, Halving
 from selectron.reproduce.dkm09.labels import (
     COARSE,
     DIMENSIONS,
     TO_A_MILLIONTH,
     TO_A_THOUSANDTH,
+    judge_theorem_3,
     patience,
 )
-from selectron.reproduce.dkm09.sphere import Job, Tally, World
+from selectron.reproduce.dkm09.sphere import Job, Tallies, Tally, World
 from selectron.reproduce.dkm09.version_space import (
     Filter,
     by_committee,
@@ -37,8 +36,6 @@ LOW_DIMENSIONS = (5, 10, 15)  # for those that keep every label: a run in d = 20
 DRAWN = 10
 QUANTITIES = ("rows", "mistakes", "labels")
 SLACK = 0.25  # a fitted power may be this far from the paper's, which omits logarithms
-DELTA = 0.05  # the chance to fail, in the bounds of Theorem 3
-Tallies = list[Tally | None]  # at each error; None where it was not reached
 
 
 class Order(NamedTuple):
@@ -214,32 +211,6 @@ def judge_orders(result: Row, name: str) -> Row:
     ours = ", ".join(f"{quantity} {order}" for quantity, order in fits.items())
     return verdict(
         f"{name}: {', '.join(claim)}, up to logarithms", f"{ours} (powers within {SLACK})", holds
-    )
-
-
-def judge_theorem_3(result: Row) -> Row:
-    """Hold the tallies of the active learner against the bounds with a proven constant."""
-    bounds = {
-        "rows": dkm09.active_rows,
-        "mistakes": dkm09.active_errors,
-        "labels": dkm09.active_labels,
-    }
-    times = {
-        quantity: [
-            bound(d=curve["d"], error=eps, delta=DELTA) / n
-            for curve in result["curves"]
-            if curve["learner"] == "Reflection + Halving"
-            for eps, n in zip(curve["errors"], curve[quantity], strict=True)
-            if n is not None
-        ]
-        for quantity, bound in bounds.items()
-    }
-    return verdict(
-        "with a proven constant the active learner keeps to the bounds on its rows, mistakes and "
-        "labels (Theorem 3)",
-        "bound over measured, at least: "
-        + ", ".join(f"{quantity} {min(some, default=inf):.1e}" for quantity, some in times.items()),
-        [ratio >= 1.0 for some in times.values() for ratio in some],
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
-from selectron.engines import Engine, Local, Tick
+from selectron.engines import Engine, Here, Local, Tick
 from selectron.evaluate.plots import write_figure
 from selectron.reproduce.harness.verdict import Row as Row
 from selectron.reproduce.harness.verdict import verdict_lines
@@ -103,11 +103,8 @@ class Experiment(Generic[Job, Found]):
         self.needs()
         n = seeds or self.seeds
         jobs = self.study.jobs(n)
-        if self.processes:
-            with engine or Local() as workers:
-                measured = workers.map(self.study.measure, jobs, tick)
-        else:
-            measured = one_by_one(self.study.measure, jobs, tick)
+        with engine or (Local() if self.processes else Here()) as workers:
+            measured = workers.map(self.study.measure, jobs, tick)
         found = zip(jobs, measured, strict=True)
         result = {"experiment": self.name} | self.study.report(list(found), n)
         judge = getattr(self.study, "verdicts", None)
@@ -122,12 +119,3 @@ class Experiment(Generic[Job, Found]):
     def plot(self, result: Row, path: Path) -> None:
         """Draw the figure and write it to a file, whole or not at all."""
         write_figure(self.study.draw(result), path)
-
-
-def one_by_one(work: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick) -> list[Found]:
-    """Return work(job) for every job, done in this process."""
-    found = []
-    for job in jobs:
-        found.append(work(job))
-        tick()
-    return found

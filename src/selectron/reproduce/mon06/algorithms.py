@@ -32,17 +32,27 @@ ACCURACIES = tuple(round(0.8 + 0.005 * k, 3) for k in range(41))
 LABELS = (*range(1, 20), *range(20, 100, 5), *range(100, 401, 20))
 
 
+class Setting(NamedTuple):
+    rate: float
+    parameter: float
+
+
 class Algorithm(NamedTuple):
-    """An update with its rates (0 reflects), a query rule with its parameters."""
+    """An update with its rates (0 reflects), a query rule with its parameters.
+
+    From zero, as in Figure 4-4, the first label adds rate y x. Else it makes the hypothesis y x.
+    """
 
     rates: tuple[float, ...]
     query: Callable[[float], QueryRule]
     parameters: tuple[float, ...]
+    from_zero: bool = False
 
-
-class Setting(NamedTuple):
-    rate: float
-    parameter: float
+    def run(self, setting: Setting, table: Table, fold: Fold, enough: int = -1) -> Curve:
+        """Run over a fold, to its end or until no more than `enough` errors are left."""
+        first = setting.rate if self.from_zero else 1.0
+        query = self.query(setting.parameter)
+        return run_fold(table, fold, query, eta=setting.rate, first=first, enough=enough)
 
 
 def halving(patience: float) -> QueryRule:
@@ -63,11 +73,10 @@ def labels_to(
     error: float, algorithm: Algorithm, setting: Setting, table: Table, used: Sequence[Fold]
 ) -> Labels:
     """Return the labels until the error is reached first, in every fold."""
-    reached, query = [], algorithm.query(setting.parameter)
+    reached = []
     for fold in used:
         enough = most_errors(error, len(fold.test))
-        curve = run_fold(table, fold, query, eta=setting.rate, enough=enough)
-        reached.append(curve.passage(enough))
+        reached.append(algorithm.run(setting, table, fold, enough).passage(enough))
     return reached
 
 
@@ -108,8 +117,7 @@ def run_column(job: ColumnJob, theirs: dict[str, float]) -> Row:
     cells = {}
     for name, algorithm in ALGORITHMS.items():
         setting = tune(algorithm, small, few, digits.error)
-        query = algorithm.query(setting.parameter)
-        curves = [run_fold(table, fold, query, eta=setting.rate) for fold in used]
+        curves = [algorithm.run(setting, table, fold) for fold in used]
         runs = Runs.of(curves, digits.error, used)
         figures = {"efficiency": efficiency(curves, used), "learning": learning(curves, used)}
         cells[name] = setting._asdict() | runs._asdict() | figures

@@ -68,6 +68,7 @@ class TableState(NamedTuple):
     errors: Counts  # rows to judge by that are wrong after it
     n_train: int
     eta: float  # of the Perceptron; 0 reflects
+    first: float  # length of the first step
     square_length: float = 0.0
     norm: float = 0.0
     n_labels: int = 0
@@ -96,7 +97,7 @@ predict.of(TableState)(already_exact)
 @learn.of(TableState)
 def table_learn(update: TableState, x: Place, y: float, forecast: Forecast) -> TableState:
     margin, n_labels = forecast.margin, update.n_labels + 1
-    step = y
+    step = update.first * y
     if update.n_updates > 0:
         right = y * margin >= 0.0 if update.eta == 0.0 else y * margin > 0.0
         if right:
@@ -120,11 +121,20 @@ def table_learn(update: TableState, x: Place, y: float, forecast: Forecast) -> T
     )
 
 
-def run_fold(table: Table, fold: Fold, query: QueryRule, *, eta: float, enough: int = -1) -> Curve:
+def run_fold(
+    table: Table,
+    fold: Fold,
+    query: QueryRule,
+    *,
+    eta: float,
+    first: float = 1.0,
+    enough: int = -1,
+) -> Curve:
     """Run a learner over a fold, to its end or until no more than `enough` errors are left.
 
-    The first label makes the hypothesis y x. Then a mistake adds eta y x, as the Perceptron does,
-    or reflects, as [DKM09]'s does, if eta is 0.
+    The first label makes the hypothesis first y x: y x as in [Mon06], Figure 4-3, or eta y x as
+    from the zero of Figure 4-4. Then a mistake adds eta y x, as the Perceptron does, or reflects,
+    as [DKM09]'s does, if eta is 0.
     """
     n, places = len(fold.train), np.concatenate((fold.train, fold.test))
     state = TableState(
@@ -137,6 +147,7 @@ def run_fold(table: Table, fold: Fold, query: QueryRule, *, eta: float, enough: 
         np.empty(n, np.int64),
         n,
         float(eta),
+        float(first),
     )
     learner = Learner(Raw().begin(0, np.dtype(float)), state, query.begin(0))
     states, tossed = States(learner), coins(fold.seed, 0, n)

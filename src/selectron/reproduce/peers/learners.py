@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron.arrays import Codes, Matrix, Signs, Vector
+from selectron.reproduce.harness.problems import Flags
 
 BUDGET = 0.1  # the share of labels that scikit-activeml's strategies are given
 CONSTANT = 11_650_396  # where Vowpal Wabbit keeps its intercept
@@ -133,9 +134,28 @@ class Activeml:
 def pool_svm(rows: Matrix, signs: Signs, seed: int) -> Iterator[Hypothesis]:
     """Run Simple: of all rows left, ask for the one nearest to a linear SVM on all labels.
 
-    It keeps every row and every label, which no other learner here does. Rows are taken as they
-    come until both classes were seen.
+    It keeps every row and every label, which no other learner here does.
     """
+
+    def nearest(now: Hypothesis, left: Flags) -> int:
+        distances = np.abs(rows @ now.weights + now.intercept)
+        return int(np.argmin(np.where(left, distances, np.inf)))
+
+    return _svm(rows, signs, nearest)
+
+
+def stream_svm(rows: Matrix, signs: Signs, seed: int) -> Iterator[Hypothesis]:
+    """Run a linear SVM on all labels of a stream that is asked about from its beginning.
+
+    Rows come in random order, so these are random queries.
+    """
+    return _svm(rows, signs, lambda now, left: int(np.argmax(left)))
+
+
+def _svm(
+    rows: Matrix, signs: Signs, choose: Callable[[Hypothesis, Flags], int]
+) -> Iterator[Hypothesis]:
+    """Fit a linear SVM after each label; rows are taken as they come until both classes came."""
     from sklearn.svm import SVC  # noqa: PLC0415
 
     both = int(np.argmax(signs != signs[0]))
@@ -147,10 +167,8 @@ def pool_svm(rows: Matrix, signs: Signs, seed: int) -> Iterator[Hypothesis]:
         model.fit(rows[kept], signs[kept])
         now = _separator(model, len(kept))
         yield now
-        distances = np.abs(rows @ now.weights + now.intercept)
-        nearest = int(np.argmin(np.where(left, distances, np.inf)))
-        kept.append(nearest)
-        left[nearest] = False
+        kept.append(choose(now, left))
+        left[kept[-1]] = False
 
 
 def _separator(model: Linear, n_labels: int) -> Hypothesis:

@@ -89,9 +89,16 @@ def digits(name: str) -> tuple[Matrix, Classes]:
     return np.ascontiguousarray(columns.T, np.float32), classes.astype(np.int64)
 
 
-def begin(X: Matrix, r: float, budget: int | None = None, removal: str = "random") -> Run:
+def begin(
+    X: Matrix,
+    r: float,
+    budget: int | None = None,
+    removal: str = "random",
+    *,
+    mistakes_too: bool = False,
+) -> Run:
     """Begin a Ballseptron with a polynomial kernel that is told every label."""
-    rules = Rules(Raw(), Ballseptron(r=r), Always())
+    rules = Rules(Raw(), Ballseptron(r=r, mistakes_too=mistakes_too), Always())
     choice = KernelChoice("poly", degree=5, gamma=1.0, coef0=0.5, budget=budget, removal=removal)
     return Run(KernelMachine(rules, Dense(X), 0, choice, n_classes=N_CLASSES), Labels())
 
