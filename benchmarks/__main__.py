@@ -15,6 +15,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from matplotlib.figure import Figure  # noqa: E402
 
 from benchmarks import (  # noqa: E402
+    default,
     experts,
     files,
     kernels,
@@ -28,6 +29,7 @@ from benchmarks import (  # noqa: E402
 GROUPS = {
     "passes": passes.rows,
     "second-order": second_order.rows,
+    "default": default.rows,
     "kernels": kernels.rows,
     "experts": experts.rows,
     "sklearn": peers.scikit_learn,

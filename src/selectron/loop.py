@@ -33,6 +33,7 @@ from selectron.numeric.rows import (
     square_norm,
 )
 from selectron.protocol import (
+    TILE,
     TWO,
     AnyForecast,
     Presented,
@@ -46,6 +47,7 @@ from selectron.protocol import (
     class_of,
     count_class,
     end_warm_up,
+    folded_scores,
     follow_scaling,
     glance,
     has_statistics,
@@ -317,6 +319,17 @@ def run_scores(learner, numbers, X, scores):  # type: ignore[no-untyped-def]
         forecast = glance(update, present(scaling, row(X, t)))
         for k in range(len(update.scores)):
             scores[t, k] = update.scores[k] if isfinite(forecast.margin) else nan
+    return DONE
+
+
+def run_folded(folded, X, scores):  # type: ignore[no-untyped-def]
+    """Write the products of every row with the weights of a folded scaling."""
+    for start in range(0, len(scores), TILE):
+        stop = min(start + TILE, len(scores))
+        for t in range(start, stop):
+            if not sound(X, t):
+                return UNSOUND
+        folded_scores(folded, X, start, scores[start:stop])
     return DONE
 
 

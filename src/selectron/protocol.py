@@ -15,7 +15,7 @@ import numpy as np
 
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import Verb
-from selectron.numeric.rows import Row
+from selectron.numeric.rows import Row, Rows
 from selectron.spec import Range
 
 # A state is a NamedTuple of arrays, numbers and other states; each rule has its own.
@@ -25,6 +25,7 @@ UpdateState: TypeAlias = State
 QueryState: TypeAlias = State
 Presented: TypeAlias = Any  # a row as a scaling presents it: a `Row`, or a type of its own
 
+TILE = 16  # rows that are folded at once: so long some weights stay in the innermost cache
 TWO, MANY = 4, 6  # how many numbers of a forecast are written down
 
 
@@ -156,6 +157,27 @@ def hypothesis(update: UpdateState) -> Vector:
 
 
 @Verb
+def product_weights(update: UpdateState) -> Matrix | None:
+    """Return the weights, a row a class, if scores are nothing but products with them.
+
+    The body is never compiled.
+    """
+
+
+@Verb
+def fold(scaling: ScalingState, weights: Matrix) -> Any:
+    """Return what `folded_scores` needs of a scaling and of weights, worked out once for all rows.
+
+    None if rows have to be presented one by one. The body is never compiled.
+    """
+
+
+@Verb
+def folded_scores(folded: Any, X: Rows, start: int, scores: Matrix) -> None:
+    """Write the products of rows from `start` on with all weights, as if they were presented."""
+
+
+@Verb
 def verdict(forecast: AnyForecast, y: float) -> float:
     """Return the label as a query rule is told it: a sign, +1 for a right answer among many."""
 
@@ -269,6 +291,16 @@ def in_file(kind: type, /, *fixed: str, **ranges: Range) -> None:
 def unmoved_by_rows(update: UpdateState, x: Presented) -> UpdateState:
     """Serve as `follow_scaling` of the rules that keep nothing of the scaling's statistics."""
     return update
+
+
+@product_weights.otherwise
+def more_than_products(update: UpdateState) -> None:
+    """Serve as `product_weights` of the rules whose scores are more than products."""
+
+
+@fold.otherwise
+def one_by_one(scaling: ScalingState, weights: Matrix) -> None:
+    """Serve as `fold` of the scalings that present rows one by one."""
 
 
 @end_warm_up.otherwise

@@ -98,20 +98,20 @@ def test_the_risk_takes_more_labels_and_looser_goals_fewer():
 
 def test_answers_that_wait_count_as_mistakes():
     clf, whole = learner(), learner().partial_fit(X, Y)
-    clf.partial_fit(X[:600], Y[:600])
+    clf.partial_fit(X[:400], Y[:400])
     assert starts(clf)
     assert clf.stopped_at_ is None
     assert whole.stopped_at_ < 1500
-    ask = clf.ask(X[600:1500])
+    ask = clf.ask(X[400:1500])
     at = np.flatnonzero(ask.asked)
     assert clf.stopped_at_ is None
     assert clf.estimate().pending > 0.9 * len(at)
     lost = at[:3]
     clf.forget(ask.tickets[lost])
     high = clf.estimate().high
-    clf.tell(ask.tickets[at[3:40]], Y[600 + at[3:40]])
+    clf.tell(ask.tickets[at[3:40]], Y[400 + at[3:40]])
     assert clf.estimate().high < high
-    clf.tell(ask.tickets[at[40:]], Y[600 + at[40:]])
+    clf.tell(ask.tickets[at[40:]], Y[400 + at[40:]])
     assert clf.estimate().lost == 3
     assert clf.stopped_at_ == 1500
     assert not clf.ask(X).asked.any()

@@ -95,10 +95,10 @@ def test_a_newer_file_is_refused_by_its_version(saved):
     content = saved.read_bytes()
     length = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8 : 8 + length])
-    header["__metadata__"]["version"] = "5"
+    header["__metadata__"]["version"] = "6"
     text = json.dumps(header).encode()
     saved.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
-    with pytest.raises(DamagedFile, match=r"version 5.*load it with a newer"):
+    with pytest.raises(DamagedFile, match=r"version 6.*load it with a newer"):
         load(saved)
 
 

@@ -80,7 +80,7 @@ def test_inspect_tells_what_a_learner_is(command, saved):
     assert (code, err) == (0, "")
     facts = dict(re.split(r"  +", line, maxsplit=1) for line in out.splitlines())
     assert facts["file"] == "m.selectron"
-    assert facts["update"] == "Perceptron(eta=1.0)"
+    assert facts["update"] == "Perceptron(eta=1.0, literal_ties=False)"
     assert facts["query"] == "Margin(b=0.3)"
     assert facts["scaling"] == "Raw()"
     assert facts["classes"] == "[4, 7]"
@@ -133,7 +133,7 @@ def small_experiment(monkeypatch):
 
     def sample(d, seed):
         rules = Reflection(), Halving(9)
-        return dkm09_labels.labels_inside_the_band(*rules, d, errors, seed, 400 * d)
+        return dkm09_labels.tallies_inside_the_band(*rules, d, errors, seed, 400 * d)
 
     small = {"Reflection + Halving": Curve(errors, sample, (10,), "-")}
     monkeypatch.setattr(dkm09_labels, "CURVES", small)

@@ -208,7 +208,7 @@ from selectron.cli import main
 
 @contextmanager
 def progress(total, what):
-    yield SimpleNamespace(update=lambda n: print("busy", flush=True))
+    yield SimpleNamespace(update=lambda n: print("busy", file=sys.__stdout__, flush=True))
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 command.progress = progress

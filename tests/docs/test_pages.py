@@ -13,6 +13,7 @@ SHOWN = [
     README,
     DOCS / "index.md",
     RULES_PAGE,
+    DOCS / "papers" / "readings.md",
     *sorted((DOCS / "start").glob("*.md")),
     *sorted((DOCS / "guides").glob("*.md")),
 ]
@@ -23,6 +24,7 @@ PLAIN = (
     "files.md",
     "clusters.md",
     "late-labels.md",
+    "readings.md",
     "river.md",
     "your-own-rule.md",
     "ask_one",

@@ -45,6 +45,11 @@ TWO_CLASSES = {
         Ballseptron(r=0.3), RBF, lambda k, **m: twins.DualBallseptron(k, r=0.3, **m),
         Balanced(rho=0.3), lambda: queries.Balanced(rho=0.3),
     ),
+    "ballseptron-mistakes-too": (
+        Ballseptron(r=0.3, mistakes_too=True), RBF,
+        lambda k, **m: twins.DualBallseptron(k, r=0.3, mistakes_too=True, **m),
+        Balanced(rho=0.3), lambda: queries.Balanced(rho=0.3),
+    ),
     "ridge": (
         Ridge(a=0.7), RBF, lambda k, **m: twins.DualRegression(k, a=0.7, **m),
         Auto(), queries.Auto,
@@ -138,9 +143,11 @@ def test_a_projection_that_loses_little_needs_no_full_budget():
 
 @pytest.mark.plain
 @pytest.mark.parametrize("memory", [NO_BUDGET, {"budget": 12, "removal": "random"}], ids=str)
-def test_many_classes(memory):
+@pytest.mark.parametrize("rule", [Ballseptron(r=0.2), Ballseptron(r=0.2, mistakes_too=True)])
+def test_many_classes(memory, rule):
     labels = classes_of(X, 4)
-    twin = twins.DualPrototypes(twin_kernel(POLY), 4, r=0.2, coins=exit_coins(N), **memory)
+    knobs = rule.knobs() | memory
+    twin = twins.DualPrototypes(twin_kernel(POLY), 4, coins=exit_coins(N), **knobs)
     query, asked, predicted, margins = queries.Balanced(rho=0.3), [], [], []
     for x, label, coin in zip(X, labels, COINS, strict=True):
         forecast = twin.forecast(x)
@@ -151,7 +158,7 @@ def test_many_classes(memory):
         if asked[-1]:
             query.observe(x, forecast, 1.0 if predicted[-1] == label else -1.0)
             twin.learn(x, label)
-    machine = machine_of(X, Ballseptron(r=0.2), Balanced(rho=0.3), n_classes=4, **POLY, **memory)
+    machine = machine_of(X, rule, Balanced(rho=0.3), n_classes=4, **POLY, **memory)
     log, ours = play_classes(machine, X, np.where(asked, labels, -1))  # the others are not read
     np.testing.assert_array_equal(ours, predicted)
     np.testing.assert_array_equal(log.asked, asked)

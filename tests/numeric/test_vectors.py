@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 
 from selectron.numeric.exponential_step import LEAST_WEIGHT, tilt_entries
-from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, lane_sum, largest
+from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, lane_sum, largest, three_dots
 
 LENGTHS = [*range(20), 31, 32, 33, 63, 64, 65, 100, 147]
 FLOATS = (np.float64, np.float32)
@@ -25,6 +25,11 @@ def compiled_dot(x, w):
 @njit
 def compiled_fresh_dot(x, w):
     return fresh_dot(x, w)
+
+
+@njit
+def compiled_three_dots(x, a, b, c):
+    return three_dots(x, a, b, c)
 
 
 @njit
@@ -53,6 +58,8 @@ def test_inner_products_and_sums(left, right):
     for n in LENGTHS:
         x, w = numbers(n, left), numbers(n, right, seed=1)
         assert compiled_dot(x, w) == compiled_fresh_dot(x, w) == lane_dot(x, w)
+        others = w.astype(float), numbers(n, seed=2), x  # a row is multiplied with itself too
+        assert compiled_three_dots(x, *others) == three_dots(x, *others)
         assert compiled_sum(x) == lane_sum(x)
         np.testing.assert_allclose(lane_sum(x), x.sum(), rtol=1e-5, atol=1e-5)
 

@@ -75,11 +75,25 @@ def test_a_label_that_only_the_floor_asked_for_hardly_moves_the_threshold():
     assert near.balanced == pytest.approx(query.thresholds.balanced * exp(-0.45))
 
 
+@pytest.mark.parametrize(
+    ("columns", "variance", "least"), [(39, 1.0, 0.3), (40, 1.0, 0.0), (39, 0.0, 0.0)]
+)
+def test_right_answers_leave_three_tenths_of_a_deviation_after_as_many_labels_as_columns(
+    columns, variance, least
+):
+    query = Capped().many(columns, 4)._replace(thresholds=Thresholds(1.0, 1.0))
+    forecast = at(1e-9)._replace(variance=variance)
+    for n in range(40):
+        query = observe(count_class(query, n % 4, 4), ROW, forecast, RIGHT)
+    assert query.thresholds.balanced == pytest.approx(max(exp(-0.45 * 40), least))
+
+
 def test_a_mistake_on_a_class_with_few_labels_opens_both_thresholds():
     query = begun()
     for _ in range(30):
         query = told(query, at(0.5), 0, RIGHT)
         query = told(query, at(0.5), 1, RIGHT)
+    query = query._replace(thresholds=Thresholds(0.3, 0.4))
     opened = observe(count_class(query, 2, 4), ROW, at(5.0), WRONG)
     assert opened.late
     balanced, tracked = query.thresholds
@@ -161,7 +175,7 @@ def test_a_late_class_is_sought_as_the_slow_twin_does():
             verdict = RIGHT if label == best and rng.random() < 0.7 else WRONG
             query = observe(count_class(query, label, 4), ROW, forecast, verdict)
             twin.count_class(label)
-            twin.observe(None, forecast, verdict)
+            twin.observe(ROW.values, forecast, verdict)
     assert query.n_sought == twin.sought > 10
 
 

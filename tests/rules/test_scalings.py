@@ -64,7 +64,7 @@ def test_images_or_a_table(X, kind):
     for x in X:
         state = absorb(state, DenseRow(x))
     assert state.kind == kind
-    twin = (scalings.Centred if kind == IMAGES else scalings.Winsorised)(X.shape[1])
+    twin = (scalings.Centred if kind == IMAGES else scalings.Table)(X.shape[1])
     np.testing.assert_allclose(
         present(state, DenseRow(X[-1])).values, scalings.presented(twin, X)[-1], atol=1e-9
     )

@@ -34,9 +34,7 @@ def warm_twin(scaling, X, weight=0.06):
     return learner, Z
 
 
-@pytest.mark.parametrize(
-    ("X", "scaling"), [(TABLE, scalings.Winsorised), (IMAGES, scalings.Centred)]
-)
+@pytest.mark.parametrize(("X", "scaling"), [(TABLE, scalings.Table), (IMAGES, scalings.Centred)])
 def test_the_definition(X, scaling):
     learner, Z = warm_twin(scaling, X)
     y = np.where(Z @ RNG.standard_normal(D + 1) > 0.0, 1.0, -1.0)

@@ -145,7 +145,7 @@ def test_the_warm_up_of_a_table_by_its_definition(outliers):
     X[rng.integers(0, 50, outliers), rng.integers(0, 6, outliers)] = 1e305
     early, factors = scaling_twins.cleaned(X[:50])
     rows = np.vstack([early, X[50:]]) * factors
-    twin = scaling_twins.Winsorised(6)
+    twin = scaling_twins.Table(6)
     expected = scaling_twins.presented(twin, rows)[-1]
     np.testing.assert_allclose(present(taught(X), DenseRow(X[-1])).values, expected, rtol=1e-9)
 

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from selectron.arrays import Array, Codes, DType, Matrix, Vector
-from selectron.compiler.states import Snapshot, States, carried, nodes, own_arrays, pack
+from selectron.compiler.states import (
+    Snapshot,
+    States,
+    carried,
+    kinds_among,
+    nodes,
+    own_arrays,
+    pack,
+)
 from selectron.files import Reader, Tensors
 from selectron.loop import (
     DONE,
@@ -22,12 +30,13 @@ from selectron.loop import (
     Rounds,
     compiled,
     lesson_of,
+    run_folded,
     run_margins,
     run_pass,
     run_scores,
 )
 from selectron.numeric.rows import Rows, n_bytes, part, sealed, shape
-from selectron.protocol import QueryState, rooms
+from selectron.protocol import QueryState, fold, product_weights, rooms
 from selectron.spec import Rules
 
 LEAST_STUDIED, MOST_STUDIED = 250, 1000  # rows at once that a scaling studies
@@ -203,11 +212,34 @@ class LinearMachine:
         return self.run(lesson_of(sealed(rows), labels, told, fresh=fresh)).status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:
+        found = self._folded_scores(rows)
+        if found is not None:
+            return found[:, 0]
         margins = np.empty(shape(rows)[0])
         return written(self.states, run_margins, rows, margins, exact)
 
     def scores(self, rows: Rows) -> Matrix:
+        found = self._folded_scores(rows)
+        if found is not None:
+            return found
         return written(self.states, run_scores, rows, np.empty((shape(rows)[0], self.n_classes)))
+
+    def _folded_scores(self, rows: Rows) -> Matrix | None:
+        """Return products with all weights, if scaling and weights can be folded into one."""
+        weights = product_weights(self.states.tree.update)
+        if weights is None:
+            return None
+        with self.states.busy:
+            folded = fold(self.states.now.scaling, weights)
+        if folded is None:
+            return None
+        loop = compiled(run_folded, kinds_among(nodes((folded,))))
+        scores = np.empty((shape(rows)[0], len(folded.weights)))
+        for start in range(0, len(scores), CHUNK):
+            piece = sealed(part(rows, start, min(len(scores), start + CHUNK)))
+            if loop(folded, piece, scores[start : start + CHUNK]) != DONE:
+                return np.full(scores.shape, np.nan)
+        return scores
 
 
 def written(

@@ -49,7 +49,7 @@ MACHINES["kernel"] = lambda setting, described, reader: KernelMachine.described(
 )
 NO_NAMES = np.array([], object)
 FORMAT = Format(
-    "selectron learner", 4, "learner", file="a learner's file", owner="a selectron learner"
+    "selectron learner", 5, "learner", file="a learner's file", owner="a selectron learner"
 )
 LEDGER = "estimate."
 ESTIMATED = "explore", "window", "stop_when"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from selectron.cli.engines import engine_named
+from selectron.cli.engines import engine_named, others_aside
 from selectron.cli.output import check_outputs, table, tell, with_plot
 from selectron.cli.report import (
     CONTROL,
@@ -43,7 +43,7 @@ def compare(options: Namespace) -> int:
     _check(options, len(sources), len(set(rules)))
     results: dict[str, list[Any]] = {}
     engine = engine_named(options)
-    with engine or nullcontext():
+    with others_aside(), engine or nullcontext():
         for source in sources:
             of_source = Namespace(**NO_ANSWERS | vars(options) | {"data": source})
             found = results_of(of_source, rules, engine, control=not options.no_control)

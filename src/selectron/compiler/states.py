@@ -50,7 +50,7 @@ class States(Generic[Same]):
         found = nodes(tree)
         self.arrays = [node for node in found if isinstance(node, np.ndarray)]
         self.n_bytes = sum([array.nbytes for array in self.arrays])
-        self.kinds = tuple([type(node) for node in found[1:] if isinstance(node, tuple)])
+        self.kinds = kinds_among(found)
         self.numbers = np.array(numbers_among(found))
 
     @property
@@ -113,6 +113,11 @@ def nodes(state: State) -> list[Any]:
         if isinstance(node, tuple):
             waiting.extend(reversed(node))
     return found
+
+
+def kinds_among(found: list[Any]) -> tuple[type, ...]:
+    """List the types of the states among nodes, but for the first one, which holds them all."""
+    return tuple([type(node) for node in found[1:] if isinstance(node, tuple)])
 
 
 def numbers_among(found: list[Any]) -> list[float]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from selectron.kernels.budgets import Budget, Exit, Projection, Unlimited
 from selectron.kernels.choice import Kernel, KernelChoice
-from selectron.kernels.first_order import ManyClasses, Prototypes, TwoClasses
+from selectron.kernels.first_order import ManyClasses, Numbers, Prototypes, TwoClasses
 from selectron.kernels.second_order import Regression
 from selectron.kernels.support import MOST_RECENT, Support, widened, with_room
 from selectron.protocol import State
@@ -12,7 +12,6 @@ from selectron.spec import UpdateRule
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 from selectron.updates.covariance import Belief, ClassBelief
 from selectron.updates.ridge import RidgeRule
-from selectron.updates.second_order import SecondOrderRule
 
 FIRST_ORDER = (Perceptron, Ballseptron)
 SECOND_ORDER = (Ridge, SecondOrder)
@@ -44,17 +43,20 @@ def begin_dual(
         solved, matrix, a = np.zeros((n, 0)), np.zeros((0, 0)), float(rule.a)
         parts = solved, solved.copy(), matrix, np.zeros(0), np.zeros(n)
         regression = Regression(support, kernel, budget, *parts, a)
-        numbers = RidgeRule(a) if isinstance(rule, Ridge) else SecondOrderRule(a)
+        numbers = RidgeRule(a) if isinstance(rule, Ridge) else rule.numbers()
         if n > 1:
             return ClassBelief(regression, numbers, np.zeros(n), 0.0, 0)
         return Belief(regression, numbers, 0.0, 0)
     sums, scores, steps, along = np.zeros((n, 0)), np.zeros(n), np.zeros(n), np.zeros(n)
     store = Prototypes(support, kernel, budget, sums, np.zeros((n, n)), scores, steps, along)
-    eta = float(rule.eta) if isinstance(rule, Perceptron) else 1.0
-    r = float(rule.r) if isinstance(rule, Ballseptron) else 0.0
+    knobs = Numbers(1.0, 0.0, False, False)
+    if isinstance(rule, Perceptron):
+        knobs = knobs._replace(eta=float(rule.eta), literal_ties=bool(rule.literal_ties))
+    if isinstance(rule, Ballseptron):
+        knobs = knobs._replace(r=float(rule.r), mistakes_too=bool(rule.mistakes_too))
     if n > 1:
-        return ManyClasses(store, scores, eta, r, 0, 0)
-    return TwoClasses(store, eta, r, 0.0, 0, 0)
+        return ManyClasses(store, scores, knobs, 0, 0)
+    return TwoClasses(store, knobs, 0.0, 0, 0)
 
 
 def _budget(choice: KernelChoice) -> Budget:

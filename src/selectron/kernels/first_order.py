@@ -36,7 +36,7 @@ from selectron.protocol import (
 )
 from selectron.spec import NOT_NEGATIVE
 from selectron.updates.covariance import look, score
-from selectron.updates.first_order import lead, rival_of
+from selectron.updates.first_order import is_mistake, lead, rival_of, sign_of
 
 
 class Prototypes(NamedTuple):
@@ -142,10 +142,18 @@ def admit_or_project(budget: Projection, store: Prototypes, x: BlockRow) -> Entr
     return Entry(m, x.square)
 
 
-class TwoClasses(NamedTuple):
-    store: Prototypes  # one: its sign is the prediction
+class Numbers(NamedTuple):
+    """The knobs of Perceptron and of Ballseptron; each has the other's at rest."""
+
     eta: float
     r: float
+    mistakes_too: bool
+    literal_ties: bool
+
+
+class TwoClasses(NamedTuple):
+    store: Prototypes  # one: its sign is the prediction
+    rule: Numbers
     norm: float
     n_updates: int
     n_margin_errors: int
@@ -163,28 +171,27 @@ predict.of(TwoClasses)(already_exact)
 
 @learn.of(TwoClasses)
 def two_classes_learn(update: TwoClasses, x: BlockRow, y: float, forecast: Forecast) -> TwoClasses:
-    signed = y * forecast.margin
-    if signed > 0.0 and signed > update.r * update.norm:
+    signed, rule = y * forecast.margin, update.rule
+    is_right = not is_mistake(y, forecast.margin, rule.literal_ties)
+    if is_right and (signed > rule.r * update.norm or signed == 0.0):
         return update
-    store, margin_errors = update.store, update.n_margin_errors
-    if signed > 0.0:  # a margin error: x̂ = x - y r w/|w|, so w + y x̂ = (1 - r/|w|) w + y x
-        shrink = 1.0 - update.r / update.norm
+    store, margin_errors = update.store, update.n_margin_errors + (1 if signed > 0.0 else 0)
+    if signed > 0.0 or (rule.mistakes_too and update.norm > 0.0):
+        shrink = 1.0 - rule.r / update.norm  # x̂ = x - y r w/|w|: w + y x̂ = (1 - r/|w|) w + y x
         for j in range(store.support.n_support):
             store.coefficients[0, j] *= shrink
         store.products[0, 0] *= shrink * shrink
         store.scores[0] *= shrink
-        margin_errors += 1
-    store.steps[0] = update.eta * y
+    store.steps[0] = rule.eta * y
     store = move(store, x)
     norm = sqrt(max(store.products[0, 0], 0.0))
-    return TwoClasses(store, update.eta, update.r, norm, update.n_updates + 1, margin_errors)
+    return TwoClasses(store, rule, norm, update.n_updates + 1, margin_errors)
 
 
 class ManyClasses(NamedTuple):
     store: Prototypes
     scores: Vector  # those of the store, where the loop looks for them
-    eta: float
-    r: float
+    rule: Numbers
     n_updates: int
     n_margin_errors: int
 
@@ -211,24 +218,24 @@ predict.of(ManyClasses)(already_exact)
 def many_classes_learn(
     update: ManyClasses, x: BlockRow, label: float, forecast: ManyForecast
 ) -> ManyClasses:
-    store, right = update.store, int(label)
+    store, right, rule = update.store, int(label), update.rule
     scores = store.scores
     rival = rival_of(right, forecast)
     ahead = scores[right] - scores[rival]
     apart = distance(store.products, right, rival)
-    if ahead > 0.0 and ahead > update.r * apart:
+    y = sign_of(right, rival)
+    is_right = not is_mistake(y, y * ahead, rule.literal_ties)
+    if is_right and (ahead > rule.r * apart or ahead == 0.0):
         return update
-    margin_errors = update.n_margin_errors
-    # Equal scores give the ball no direction: the row itself is added, as on a mistake.
-    if ahead > 0.0:
-        blend(store, right, rival, update.r / apart)
-        margin_errors += 1
+    margin_errors = update.n_margin_errors + (1 if ahead > 0.0 else 0)
+    # Equal prototypes give the ball no direction: the row itself is added.
+    if ahead > 0.0 or (rule.mistakes_too and apart > 0.0):
+        blend(store, right, rival, rule.r / apart)
     for c in range(len(store.steps)):
         store.steps[c] = 0.0
-    store.steps[right], store.steps[rival] = update.eta, -update.eta
+    store.steps[right], store.steps[rival] = rule.eta, -rule.eta
     store = move(store, x)
-    n_updates = update.n_updates + 1
-    return ManyClasses(store, scores, update.eta, update.r, n_updates, margin_errors)
+    return ManyClasses(store, scores, rule, update.n_updates + 1, margin_errors)
 
 
 @helper
@@ -254,5 +261,5 @@ def mix(left: Vector, right: Vector, share: float) -> None:
         right[k] = kept * right[k] + share * was
 
 
-in_file(TwoClasses, "eta", "r", norm=NOT_NEGATIVE)
-in_file(ManyClasses, "eta", "r")
+in_file(Numbers, "eta", "r", "mistakes_too", "literal_ties")
+in_file(TwoClasses, norm=NOT_NEGATIVE)

@@ -11,7 +11,7 @@ from numba import types
 from selectron.arrays import Array, DType, Indices, Matrix, Vector
 from selectron.compiler.emitting import Emission, compiled_form_of
 from selectron.compiler.verbs import Verb
-from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, largest
+from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, largest, three_dots
 
 
 class DenseRow(NamedTuple):
@@ -227,6 +227,11 @@ def add_scaled(x: Row, scale: float, w: Vector) -> None:
     """Add scale * x to w."""
 
 
+@Verb
+def three_products(x: Row, W: Matrix, j: int, out: Vector) -> None:
+    """Write the products 3j, 3j + 1 and 3j + 2 of x with x itself and then with the rows of W."""
+
+
 @Verb.with_body
 def square_norm(x: Row) -> float:
     """Return the squared Euclidean length of x."""
@@ -275,6 +280,25 @@ def dense_dot(x: DenseRow, w: Vector) -> float:
 @dot.of(SparseRow)
 def sparse_dot(x: SparseRow, w: Vector) -> float:
     return np.float64(gather_dot(x.values, x.indices, w))
+
+
+@three_products.of(DenseRow)
+def dense_three_products(x: DenseRow, W: Matrix, j: int, out: Vector) -> None:
+    values, k = x.values, 3 * j
+    if j == 0:
+        out[0], out[1], out[2] = three_dots(values, values, W[0], W[1])
+    else:
+        out[k], out[k + 1], out[k + 2] = three_dots(values, W[k - 1], W[k], W[k + 1])
+
+
+@three_products.of(SparseRow)
+def sparse_three_products(x: SparseRow, W: Matrix, j: int, out: Vector) -> None:
+    for k in range(max(3 * j, 1), 3 * j + 3):
+        out[k] = gather_dot(x.values, x.indices, W[k - 1])
+    if j == 0:
+        out[0] = 0.0
+        for value in x.values:
+            out[0] += np.float64(value) * np.float64(value)
 
 
 @add_scaled.of(DenseRow)

@@ -30,6 +30,15 @@ def fresh_dot(x: Vector, w: Vector) -> float:
     return lane_dot(x, w)
 
 
+def three_dots(x: Vector, *others: Vector) -> tuple[float, float, float]:
+    """Return the products of x with three others, each summed in doubles as `lane_dot` does.
+
+    One after the other they would wait for additions; side by side they share every load of x.
+    """
+    a, b, c = (lane_dot(x.astype(np.float64), other) for other in others)
+    return a, b, c
+
+
 def lane_sum(x: Vector) -> float:
     """Sum x_i in the same order."""
     lanes = np.zeros(LANES, x.dtype)
@@ -65,6 +74,17 @@ def _emit_lane_dot(x: types.Array, w: types.Array) -> Emission:
 @compiled_form_of(fresh_dot)
 def _emit_fresh_dot(x: types.Array, w: types.Array) -> Emission:
     return _summed(lambda site: _FreshSum, (x, w), _wider(x, w))
+
+
+@compiled_form_of(three_dots)
+def _emit_three_dots(x: types.Array, a: types.Array, b: types.Array, c: types.Array) -> Emission:
+    kind = types.UniTuple(types.float64, 3)
+
+    def generate(site: Site, *arrays: ir.Value) -> ir.Value:
+        sums = _ThreeSums(site, (x, a, b, c), arrays, types.float64).emit()
+        return site.context.make_tuple(site.builder, kind, sums)
+
+    return kind, generate
 
 
 @compiled_form_of(largest)
@@ -114,6 +134,16 @@ class _FreshSum(_Sum):
         if not is_zen(self.site.context):
             emit_hint(self.builder, self.operands[0].data, position)
         return super().blocks(position, mask)
+
+
+class _ThreeSums(LaneLoop):
+    """The sums of the products of one array with three others."""
+
+    n_sums, stride = 3, 2
+
+    def blocks(self, position: ir.Value, mask: ir.Value | None) -> tuple[ir.Value, ...]:
+        x, *others = (self.widen(operand.load(position, mask)) for operand in self.operands)
+        return tuple(self.builder.fmul(x, other) for other in others)
 
 
 class _Maximum(LaneLoop):

@@ -16,9 +16,10 @@ from selectron.protocol import (
     observe,
 )
 from selectron.queries.threshold import Ceiling, certainty, moved, odds_with_tail
-from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
+from selectron.spec import NOT_NEGATIVE, POSITIVE, SHARE, QueryRule, Range
 
-RHO, STEP, LEAK = 0.45, 0.7, 4.0
+RHO, LEAK = 0.45, 4.0
+FRESH_ROUNDS = 5000  # after a fresh start the threshold leaks as after so many rounds
 FLOOR_SHARE, MOST_FLOOR = 0.15, 0.02
 DOUBLINGS = 3  # the tail falls with the power 2³
 ONE_CLASS_STEP, ONE_CLASS_SHARE, ONE_CLASS_LABELS = 0.5, 0.25, 30.0
@@ -48,6 +49,9 @@ class Auto(QueryRule):
         estimated without bias.
     explore : float
         The least odds of a question, in [0, 1]; a guarantee on the error needs some.
+    step : float
+        How far an answer moves the logarithm of the threshold, > 0. Large steps leave the many
+        mistakes of the first texts sooner; small ones do not let the threshold fall for good.
 
     Examples
     --------
@@ -55,15 +59,16 @@ class Auto(QueryRule):
     >>> X, y = streams.drifting("stationary", seed=0, n=2000, noise=0.0)[:2]
     >>> trace = evaluate.progressive(SelectiveClassifier(query=Auto()), X, y)
     >>> print(trace.n_asked, round(trace.error, 4))
-    182 0.0795
+    214 0.073
     """
 
     hard: bool = False
     explore: float = 0.0
-    RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
+    step: float = 0.5
+    RANGES: ClassVar = {"explore": Range(0.0, 1.0), "step": POSITIVE}
 
     def begin(self, d: int) -> "AutoState":
-        return AutoState(hard=bool(self.hard), explore=float(self.explore))
+        return AutoState(hard=bool(self.hard), explore=float(self.explore), step=float(self.step))
 
 
 class AutoState(NamedTuple):
@@ -71,6 +76,7 @@ class AutoState(NamedTuple):
     ceiling: Ceiling = Ceiling()
     hard: bool = False
     explore: float = 0.0
+    step: float = 0.5
     asked_share: float = 0.5  # of the recent rounds
     n_rounds: int = 0
     n_asked: int = 0  # questions, less those that were given up
@@ -187,8 +193,10 @@ def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> A
         by_rule = rule_odds(query, level)
         weight = by_rule / max(by_rule, floor_of(query)) if by_rule > 0.0 else 0.0
         missed = 1.0 if y * forecast.margin <= 0.0 else 0.0
-        factor = exponential(weight * STEP * (missed - RHO))
-        threshold, ceiling, n_rounds = moved(threshold, ceiling, n_rounds, level, factor)
+        factor = exponential(weight * query.step * (missed - RHO))
+        threshold, ceiling, n_rounds = moved(
+            threshold, ceiling, n_rounds, level, factor, FRESH_ROUNDS
+        )
     return query._replace(
         threshold=threshold,
         ceiling=ceiling,
@@ -198,4 +206,4 @@ def auto_observe(query: AutoState, x: Row, forecast: AnyForecast, y: float) -> A
     )
 
 
-in_file(AutoState, "hard", "explore", threshold=NOT_NEGATIVE, asked_share=SHARE)
+in_file(AutoState, "hard", "explore", "step", threshold=NOT_NEGATIVE, asked_share=SHARE)

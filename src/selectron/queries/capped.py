@@ -40,6 +40,7 @@ COVERED_LABELS = 400  # after which coverage has nothing to add
 RHO, STEP, LEAK = 0.45, 1.0, 4.0
 CAP, TRACK, APART = 0.1, 0.2, 4.0
 LEAST_THRESHOLD = 1e-6
+LEAST_DEVIATIONS = 0.3  # a lead of fewer standard deviations is never taken for certain
 DOUBLINGS = 2  # the tail falls with the power 2²
 LATE_LABELS, LATE_SHARE = 10.0, 0.2
 SOUGHT_FROM, MOST_SOUGHT = 20.0, 0.125
@@ -53,9 +54,10 @@ class Capped(QueryRule):
     otherwise with the odds (e/s)⁴.
 
     The first threshold balances itself: a mistake widens it, a right answer narrows it, and a
-    round without a question widens it. The second threshold holds the share of questions at a
-    tenth. With many classes nearly every early answer is a mistake, so the first threshold alone
-    would ask nearly every row.
+    round without a question widens it. Where certainties are in standard deviations and there are
+    more labels than columns, right answers do not narrow it below 0.3. The second threshold
+    holds the share of questions at a tenth. With many classes nearly every early answer is a
+    mistake, so the first threshold alone would ask nearly every row.
 
     A mistake on a class that has had few labels widens both thresholds, and lifts the second to
     the first. Once classes have had 20 labels each on average, the rule asks every row whose best
@@ -82,7 +84,7 @@ class Capped(QueryRule):
     >>> learner = SelectiveClassifier(updates.ClassRidge(), Capped())
     >>> trace = evaluate.progressive(learner, X, X.argmax(axis=1))
     >>> print(trace.n_asked, round(trace.error, 4))
-    160 0.098
+    205 0.105
     """
 
     explore: float = 0.005
@@ -139,10 +141,13 @@ def after_round(now: Thresholds, n_rounds: int, asked: bool, spent: float) -> Th
 
 
 @helper
-def after_label(now: Thresholds, missed: bool, share: float) -> Thresholds:
-    """Return the thresholds after a label; they asked for this share of it."""
+def after_label(now: Thresholds, missed: bool, share: float, least: float) -> Thresholds:
+    """Return the thresholds after a label; they asked for this share of it.
+
+    A low threshold asks so little that it hardly moves any more. So the first stays above `least`.
+    """
     factor = exponential(share * STEP * ((1.0 if missed else 0.0) - RHO))
-    return Thresholds(factor * now.balanced, now.tracked)
+    return Thresholds(max(factor * now.balanced, least), now.tracked)
 
 
 @helper
@@ -204,6 +209,18 @@ def asks_by_coverage(query: CappedState) -> bool:
     """Tell whether the coverage decides: margins say too little yet, and the coverage something."""
     few = query.n_asked < FIRST_QUESTIONS or known_classes(query.counts) < 2
     return few and speaks(query.coverage)
+
+
+@helper
+def least_threshold(query: CappedState, forecast: AnyForecast) -> float:
+    """Return what right answers leave of the first threshold.
+
+    With more labels than columns little is open but leads that are hardly known; before that, it
+    pays to be choosy.
+    """
+    in_deviations = forecast.variance > 0.0
+    columns = query.coverage.rows.shape[1]
+    return LEAST_DEVIATIONS if in_deviations and query.n_labels > columns else 0.0
 
 
 @helper
@@ -278,7 +295,8 @@ def capped_observe(query: CappedState, x: Row, forecast: AnyForecast, y: float) 
     elif thresholds.balanced > 0.0:
         sought = seeks(query, forecast, query.n_sought - 1)  # as before this question
         odds = rule_odds(thresholds, certainty(forecast))
-        thresholds = after_label(thresholds, missed, rule_share(odds, sought, query.explore))
+        share = rule_share(odds, sought, query.explore)
+        thresholds = after_label(thresholds, missed, share, least_threshold(query, forecast))
     return query._replace(thresholds=thresholds)
 
 

@@ -30,6 +30,10 @@ class Halving(QueryRule):
         below 2 ln d the band closes before its time.
     start : "1/sqrt(d)" or float
         The first s: [DKM09] begins with 1/√d, [Mon06] with 1.
+    new_run : bool
+        Begin a new run of right answers after a halving, as the proof of [DKM09], Lemma 8 and
+        [Mon06] do. False is Figure 4 of [DKM09] to the letter: every right answer from the R-th on
+        halves s again, until a mistake.
 
     Examples
     --------
@@ -42,6 +46,7 @@ class Halving(QueryRule):
 
     patience: int = 16
     start: str | float = WIDEST
+    new_run: bool = True
     RANGES: ClassVar = {"patience": Range(1, 2**31)}
 
     def __post_init__(self) -> None:
@@ -56,12 +61,13 @@ class Halving(QueryRule):
 
     def begin(self, d: int) -> "HalvingState":
         first = 1.0 / sqrt(d) if self.start == WIDEST else float(self.start)
-        return HalvingState(first, int(self.patience), 0)
+        return HalvingState(first, int(self.patience), bool(self.new_run), 0)
 
 
 class HalvingState(NamedTuple):
     threshold: float  # s_t
     patience: int  # R
+    new_run: bool
     streak: int  # right answers in a row since the last mistake or halving
 
 
@@ -80,10 +86,11 @@ def halving_observe(query: HalvingState, x: Row, forecast: AnyForecast, y: float
     if forecast.norm == 0.0:  # the label that makes the first hypothesis answers no question
         return query
     if y * forecast.margin < 0.0:
-        return HalvingState(query.threshold, query.patience, 0)
+        return query._replace(streak=0)
     if query.streak + 1 < query.patience:
-        return HalvingState(query.threshold, query.patience, query.streak + 1)
-    return HalvingState(query.threshold / 2.0, query.patience, 0)
+        return query._replace(streak=query.streak + 1)
+    kept = 0 if query.new_run else query.streak
+    return query._replace(threshold=query.threshold / 2.0, streak=kept)
 
 
-in_file(HalvingState, "patience", threshold=NOT_NEGATIVE)
+in_file(HalvingState, "patience", "new_run", threshold=NOT_NEGATIVE)

@@ -48,7 +48,12 @@ class Ceiling(NamedTuple):
 
 @helper
 def moved(
-    threshold: float, ceiling: Ceiling, n_rounds: int, level: float, factor: float
+    threshold: float,
+    ceiling: Ceiling,
+    n_rounds: int,
+    level: float,
+    factor: float,
+    fresh_rounds: int,
 ) -> tuple[float, Ceiling, int]:
     """Return threshold, ceiling and rounds after a label of this certainty moves the threshold.
 
@@ -62,7 +67,7 @@ def moved(
         wide = max(min(wide, WIDEST * largest), threshold)
     n_above = ceiling.n_above + 1 if wide > ABOVE * largest else max(ceiling.n_above - 1, 0)
     if n_above > PATIENCE:
-        return FRESH_START * largest, Ceiling(largest, 0), min(n_rounds, FRESH_ROUNDS)
+        return FRESH_START * largest, Ceiling(largest, 0), min(n_rounds, fresh_rounds)
     return wide, Ceiling(largest, n_above), n_rounds
 
 
@@ -136,7 +141,7 @@ def balanced_observe(
     factor = query.widen if y * forecast.margin <= 0.0 else query.narrow
     level = certainty(forecast)
     threshold, ceiling, n_rounds = moved(
-        query.threshold, query.ceiling, query.n_rounds, level, factor
+        query.threshold, query.ceiling, query.n_rounds, level, factor, FRESH_ROUNDS
     )
     return query._replace(
         threshold=threshold, ceiling=ceiling, n_rounds=n_rounds, n_labels=query.n_labels + 1
@@ -159,7 +164,7 @@ class RateTracking(QueryRule):
     >>> from selectron import SelectiveClassifier, evaluate, streams
     >>> X, y = streams.drifting("flips", seed=0, n=2000)[:2]
     >>> evaluate.progressive(SelectiveClassifier(query=RateTracking(rate=0.1)), X, y).n_asked
-    186
+    184
     """
 
     rate: float = 0.08

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import frexp, inf, ldexp
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from selectron.protocol import (
     UpdateState,
     absorb,
     end_warm_up,
+    fold,
     has_statistics,
     in_file,
     present,
@@ -23,9 +24,10 @@ from selectron.protocol import (
     warm_up,
 )
 from selectron.scalings.centred import Centred, CentredState, keeps_statistics
-from selectron.scalings.winsorised import Winsorised, WinsorisedState
+from selectron.scalings.winsorised import Winsorised, WinsorisedState, presented_up_to
 from selectron.spec import Range, Scaling
 
+CUT = 3.0  # deviations at which a table's features are cut; below, the separator loses more
 LEAST_PIXELS = 32
 ALIKE = 4.0  # the largest values of the columns of an image are alike up to this factor
 MEDIAN, MOST = 0.5, 0.95
@@ -45,7 +47,8 @@ class Automatic(Scaling):
 
     The scaling takes rows for images, or other counts in one unit, if there are at least 32
     columns, no entry is negative, and the largest values of the columns are alike. They are alike
-    if nineteen columns in twenty stay below four times the median.
+    if nineteen columns in twenty stay below four times the median. The features of a table are cut
+    at 3 deviations, whose estimate cuts them at 2.5.
 
     Parameters
     ----------
@@ -264,7 +267,13 @@ def show_early_rows(
 def automatic_present(scaling: AutomaticState, x: Row) -> Presented:
     if scaling.kind == IMAGES:
         return present(scaling.centred, x)
-    return present(scaling.winsorised, x)
+    return presented_up_to(scaling.winsorised, x, CUT)
+
+
+@fold.of(AutomaticState)
+def fold_images(scaling: AutomaticState, weights: Matrix) -> Any:
+    """Fold the centring of images; the entries of tables are cut one by one."""
+    return fold(scaling.centred, weights) if scaling.kind == IMAGES else None
 
 
 has_statistics.of(AutomaticState)(keeps_statistics)

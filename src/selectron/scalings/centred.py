@@ -6,15 +6,36 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import DType, Vector
+from selectron.arrays import DType, Matrix, Vector
 from selectron.compiler.verbs import helper
 from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import DenseRow, Row, square_norm, write_out
+from selectron.numeric.rows import (
+    DenseRow,
+    Row,
+    Rows,
+    dot,
+    row,
+    sealed_row,
+    square_norm,
+    three_products,
+    write_out,
+)
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import ScalingState, absorb, has_statistics, in_file, present, ready
+from selectron.protocol import (
+    TILE,
+    ScalingState,
+    absorb,
+    fold,
+    folded_scores,
+    has_statistics,
+    in_file,
+    present,
+    ready,
+)
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
 SHORTEST, LONGEST = 1e-140, 1e150  # rows whose squares are numbers, neither lost nor infinite
+LEAST_SQUARE = 1e-3  # of the distance from the mean: below, sums of products lose digits
 NO_LENGTH = 1e-307  # one over less is infinite
 
 
@@ -127,6 +148,56 @@ def centred_present(scaling: CentredState, x: Row) -> DenseRow:
     length = sqrt(lane_dot(buffer[:d], buffer[:d]))
     # Where the row is the mean itself, the difference is rounding, not a direction.
     return finished(buffer, 1.0 / length if length > 1e-12 else 0.0, scaling.bias)
+
+
+class FoldedCentring(NamedTuple):
+    """Centring and weights as one: products with rows as they come say what those of z are."""
+
+    scaling: CentredState  # for rows that are extreme, or next to the mean
+    weights: Matrix
+    factors: Matrix  # the mean, then the weights of features, then zeros
+    found: Matrix  # room: the products of the mean, and of some rows, with themselves and these
+
+
+@fold.of(CentredState)
+def fold_centring(scaling: CentredState, weights: Matrix) -> FoldedCentring:
+    n, d = len(weights), len(scaling.mean)
+    factors = np.zeros((n + 1 + (1 - n) % 3, d))
+    factors[0], factors[1 : 1 + n] = scaling.mean, weights[:, :d]
+    own = scaling._replace(mean=factors[0], buffer=np.zeros(d + 1))
+    return FoldedCentring(own, weights.copy(), factors, np.zeros((1 + TILE, 1 + len(factors))))
+
+
+@folded_scores.of(FoldedCentring)
+def scores_by_centring(folded: FoldedCentring, X: Rows, start: int, scores: Matrix) -> None:
+    factors, found, n = folded.factors, folded.found, len(scores)
+    for j in range(found.shape[1] // 3):
+        if start == 0:
+            three_products(sealed_row(factors[0]), factors, j, found[TILE])
+        for t in range(n):
+            three_products(row(X, start + t), factors, j, found[t])
+    for t in range(n):
+        if not from_products(folded, found[t], scores[t]):
+            z = present(folded.scaling, row(X, start + t))
+            for k in range(scores.shape[1]):
+                scores[t, k] = dot(z, folded.weights[k])
+
+
+@helper
+def from_products(folded: FoldedCentring, of_row: Vector, scores: Vector) -> bool:
+    """Write the scores of a row with these products; return False if they are not good enough."""
+    of_mean, size = folded.found[TILE], sqrt(of_row[0])
+    if not SHORTEST < size < LONGEST:
+        return False
+    unit, last = 1.0 / size, len(folded.scaling.mean)
+    square = 1.0 - 2.0 * unit * of_row[1] + of_mean[0]
+    if not square > LEAST_SQUARE:
+        return False
+    shrink = 1.0 / sqrt(square)
+    for k in range(len(scores)):
+        direction = (unit * of_row[2 + k] - of_mean[2 + k]) * shrink
+        scores[k] = direction + folded.scaling.bias * folded.weights[k, last]
+    return True
 
 
 @has_statistics.of(CentredState)

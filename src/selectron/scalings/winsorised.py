@@ -107,13 +107,13 @@ def rescale(scaling: WinsorisedState) -> None:
 
 
 @helper
-def standardise(scaling: WinsorisedState) -> float:
-    """Turn the row in the buffer into v; return |v|²."""
+def standardise(scaling: WinsorisedState, most: float) -> float:
+    """Turn the row in the buffer into v, cut at `most` deviations; return |v|²."""
     buffer, d = scaling.buffer, len(scaling.mean)
     for i in range(d):
         deviation = scaling.deviation[i]
         scale = 1.0 / deviation if deviation > 0.0 else 0.0
-        buffer[i] = clipped((buffer[i] - scaling.mean[i]) * scale, scaling.clip)
+        buffer[i] = clipped((buffer[i] - scaling.mean[i]) * scale, most)
     return np.float64(lane_dot(buffer[:d], buffer[:d]))
 
 
@@ -140,22 +140,28 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
         squares[i] += change * change * (1.0 - 1.0 / looked_at)
         deviation[i] = sqrt(squares[i] / looked_at)
     usual = scaling.square_length
-    usual += (standardise(scaling) - usual) / looked_at
+    usual += (standardise(scaling, scaling.clip) - usual) / looked_at
     return scaling._replace(square_length=usual, n_rows=n_rows)
 
 
-@present.of(WinsorisedState)
-def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
+@helper
+def presented_up_to(scaling: WinsorisedState, x: Row, most: float) -> DenseRow:
+    """Present a row whose features are cut at `most` deviations."""
     buffer, d = scaling.buffer, len(scaling.mean)
     write_out(x, buffer)
     if not all_finite(buffer[:d]):
         return unreadable(buffer)
     rescale(scaling)
-    square = standardise(scaling)
+    square = standardise(scaling, most)
     bias = scaling.bias * sqrt(scaling.square_length)
     length = sqrt(square + bias * bias)
     shrink = 1.0 / length if length > 0.0 else 0.0
     return finished(buffer, shrink, bias * shrink)
+
+
+@present.of(WinsorisedState)
+def winsorised_present(scaling: WinsorisedState, x: Row) -> DenseRow:
+    return presented_up_to(scaling, x, scaling.clip)
 
 
 has_statistics.of(WinsorisedState)(keeps_statistics)

@@ -37,6 +37,11 @@ class Ballseptron(UpdateRule):
     r : float
         Radius >= 0 of the ball around every example that shares its label. 0 is the Perceptron;
         the bounds want r < (√2 - 1) γ.
+    mistakes_too : bool
+        On a mistake, too, add the worst point of the ball instead of the row. The paper proposes
+        this in section 6; it shrinks the hypothesis with every update. A hypothesis of zero gives
+        the ball no direction, so the row itself is added. `bounds.ss05.d1_mistakes_too` and
+        `d2_mistakes_too` bound the mistakes.
 
     Examples
     --------
@@ -47,27 +52,32 @@ class Ballseptron(UpdateRule):
     """
 
     r: float = 0.1
+    mistakes_too: bool = False
     RANGES: ClassVar = {"r": NOT_NEGATIVE}
 
     by_products = True
 
     def begin(self, d: int, dtype: DTypeLike) -> "BallseptronState":
-        return BallseptronState(np.zeros(d, dtype), 1.0, float(self.r), 0.0, 0.0, 0, 0)
+        return BallseptronState(np.zeros(d, dtype), 1.0, self.numbers(), 0.0, 0.0, 0, 0)
 
     def many(self, d: int, dtype: DTypeLike, n_classes: int) -> "ManyBallseptronState":
         prototypes, between = np.zeros((n_classes, d), dtype), np.zeros(d)
-        rule = BallseptronRule(float(self.r))
-        return ManyBallseptronState(prototypes, np.zeros(n_classes), between, rule, 0.0, 0.0, 0, 0)
+        scores, rule = np.zeros(n_classes), self.numbers()
+        return ManyBallseptronState(prototypes, scores, between, rule, 0.0, 0.0, 0, 0)
+
+    def numbers(self) -> "BallseptronRule":
+        return BallseptronRule(float(self.r), bool(self.mistakes_too))
 
 
 class BallseptronRule(NamedTuple):
     r: float
+    mistakes_too: bool
 
 
 class BallseptronState(NamedTuple):
     weights: Vector
     scale: float  # the hypothesis is scale * weights: shrinking it costs nothing
-    r: float
+    rule: BallseptronRule
     square_length: float
     norm: float
     n_updates: int
@@ -89,14 +99,12 @@ def ballseptron_learn(
     update: BallseptronState, x: Row, y: float, forecast: Forecast
 ) -> BallseptronState:
     signed = y * forecast.margin
-    norm = forecast.norm
-    if signed > 0.0 and signed > update.r * norm:
+    norm, rule = forecast.norm, update.rule
+    if signed > 0.0 and signed > rule.r * norm:
         return update
     shrink = 1.0
-    margin_errors = update.n_margin_errors
-    if signed > 0.0:  # a margin error: x̂ = x - y r w/|w|, so w + y x̂ = (1 - r/|w|) w + y x
-        shrink = 1.0 - update.r / norm
-        margin_errors += 1
+    if signed > 0.0 or (rule.mistakes_too and norm > 0.0):
+        shrink = 1.0 - rule.r / norm  # x̂ = x - y r w/|w|, so w + y x̂ = (1 - r/|w|) w + y x
     scale = update.scale * shrink
     if abs(scale) < SMALLEST_SCALE:
         for i in range(len(update.weights)):
@@ -110,7 +118,7 @@ def ballseptron_learn(
         square_length=square_length,
         norm=sqrt(square_length),
         n_updates=update.n_updates + 1,
-        n_margin_errors=margin_errors,
+        n_margin_errors=update.n_margin_errors + (1 if signed > 0.0 else 0),
     )
 
 
@@ -145,18 +153,19 @@ def many_ballseptron_learn(
     r = update.rule.r
     right, wrong, between = update.prototypes[label], update.prototypes[rival], update.between
     ahead = update.scores[label] - update.scores[rival]
-    size, margin_errors = square_norm(x), update.n_margin_errors
+    is_right = ahead > 0.0
+    size = square_norm(x)
     shift = 0.0  # x̂ = x - shift · between
-    if ahead > 0.0:
+    if is_right or update.rule.mistakes_too:
         for i in range(len(between)):
             between[i] = np.float64(right[i]) - np.float64(wrong[i])
         distance = sqrt(np.float64(lane_dot(between, between)))
-        if ahead > r * distance:
+        if is_right and ahead > r * distance:
             return update
-        shift = r / distance
-        size += r * r - 2.0 * shift * ahead
-        ahead -= r * distance
-        margin_errors += 1
+        if distance > 0.0:
+            shift = r / distance
+            size += r * r - 2.0 * shift * ahead
+            ahead -= r * distance
     add_scaled(x, 1.0, right)
     add_scaled(x, -1.0, wrong)
     if shift > 0.0:
@@ -169,12 +178,11 @@ def many_ballseptron_learn(
         square_length=grown,
         norm=sqrt(grown),
         n_updates=update.n_updates + 1,
-        n_margin_errors=margin_errors,
+        n_margin_errors=update.n_margin_errors + (1 if is_right else 0),
     )
 
 
-in_file(BallseptronRule, "r")
-in_file(BallseptronState, "r")
+in_file(BallseptronRule, "r", "mistakes_too")
 in_file(ManyBallseptronState, square_length=NOT_NEGATIVE, norm=NOT_NEGATIVE)
 
 

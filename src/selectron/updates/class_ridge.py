@@ -30,6 +30,7 @@ from selectron.protocol import (
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.updates.covariance import (
     ClassBelief,
+    all_compete,
     class_belief,
     lead_of,
     target_of,
@@ -101,6 +102,11 @@ def lead_of_known(rule: KnownClasses, scores: Vector) -> Lead:
             if rule.counts[k] == 0.0:
                 scores[k] = least - 1.0
     return lead(scores)
+
+
+@all_compete.of(KnownClasses)
+def all_are_known(rule: KnownClasses) -> bool:
+    return bool((rule.counts > 0.0).all())
 
 
 @weight_of_label.of(KnownClasses)

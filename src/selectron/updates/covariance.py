@@ -26,6 +26,7 @@ from selectron.protocol import (
     in_file,
     learn,
     predict,
+    product_weights,
     room_for,
     warm_up,
 )
@@ -105,6 +106,12 @@ def is_damped(rule: State) -> bool:
 def lead_of(rule: State, scores: Vector) -> Lead:
     """Return who leads; the rule may put classes last that do not compete."""
     return lead(scores)
+
+
+@Verb.with_body
+def all_compete(rule: State) -> bool:
+    """Tell whether `lead_of` leaves all scores as they are. The body is never compiled."""
+    return True
 
 
 @Verb.with_body
@@ -289,6 +296,13 @@ def belief_learn(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief
 def belief_hypothesis(update: Belief) -> Vector:
     weights: Vector = update.store.weights[0]
     return weights
+
+
+@product_weights.of(Belief, ClassBelief)
+def weights_of_products(update: State) -> Matrix | None:
+    store, rule = update.store, update.rule
+    plain = isinstance(store, Covariance) and all_compete(rule) and not is_damped(rule)
+    return store.weights if plain else None
 
 
 @warm_up.of(Belief)

@@ -113,11 +113,12 @@ def move_prototypes(rule: State, update: Prototypes, x: Row, label: int, rival: 
     Most rules add the row to the prototype of its class, and take it from that of the best other
     class.
     """
-    product = update.scores[label] - update.scores[rival]
-    taken: Step = step(rule, update, x, 1.0, margin_of(rule, product, x), 2.0)
+    y = sign_of(label, rival)
+    product = y * (update.scores[label] - update.scores[rival])
+    taken: Step = step(rule, update, x, y, margin_of(rule, product, x), 2.0)
     if taken.along != 0.0:
-        add_scaled(x, taken.along, update.prototypes[label])
-        add_scaled(x, -taken.along, update.prototypes[rival])
+        add_scaled(x, y * taken.along, update.prototypes[label])
+        add_scaled(x, -y * taken.along, update.prototypes[rival])
     return taken
 
 
@@ -150,6 +151,23 @@ def lead(scores: Vector) -> Lead:
             second = k
     # A score that is not finite must reach the margin, where the pass looks for it.
     return Lead(scores[best] - scores[second] if broken == 0 else nan, best, second)
+
+
+@helper
+def is_mistake(y: float, margin: float, literal_ties: bool) -> bool:
+    """Say whether a label of two classes counts against the margin.
+
+    A margin of 0 does, for either label; with literal ties only for y = +1, since 0 predicts -1.
+    """
+    if literal_ties and margin == 0.0:
+        return y > 0.0
+    return not y * margin > 0.0
+
+
+@helper
+def sign_of(label: int, rival: int) -> float:
+    """Return what the label is of the two classes; of equal scores the lower class is predicted."""
+    return 1.0 if label > rival else -1.0
 
 
 @helper

@@ -12,6 +12,7 @@ from selectron.numeric.elementary import exponential, logarithm, sqrt
 from selectron.numeric.rows import Row, dot, entry_index
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, in_file, learn, predict
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
+from selectron.updates.first_order import is_mistake
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class PNorm(UpdateRule):
     ----------
     p : float
         >= 2. p = 2 is the Perceptron to the bit; p near 2 ln d favours few relevant features.
+    literal_ties : bool
+        [CBGZ06] predicts -1 where the margin is 0, so that a tie is a mistake if y = +1 alone. By
+        default every tie is one.
 
     Examples
     --------
@@ -32,16 +36,19 @@ class PNorm(UpdateRule):
     """
 
     p: float = 2.0
+    literal_ties: bool = False
     RANGES: ClassVar = {"p": Range(2.0, float("inf"), high_open=True)}
 
     def begin(self, d: int, dtype: DTypeLike) -> "PNormState":
-        return PNormState(np.zeros(d), np.zeros(d), float(self.p), 0.0, 0.0, 0)
+        knobs = float(self.p), bool(self.literal_ties)
+        return PNormState(np.zeros(d), np.zeros(d), *knobs, 0.0, 0.0, 0)
 
 
 class PNormState(NamedTuple):
     theta: Vector
     powers: Vector  # sgn(θ_i)|θ_i|^(p-1): w up to a common factor
     p: float
+    literal_ties: bool
     total: float  # Σ |θ_i|^p
     peak: float  # its largest value since it was last summed anew
     n_updates: int
@@ -86,7 +93,7 @@ def shift(x: Row, y: float, theta: Vector, powers: Vector, p: float) -> float:
 
 @learn.of(PNormState)
 def pnorm_learn(update: PNormState, x: Row, y: float, forecast: Forecast) -> PNormState:
-    if y * forecast.margin > 0.0:
+    if not is_mistake(y, forecast.margin, update.literal_ties):
         return update
     total = update.total + shift(x, y, update.theta, update.powers, update.p)
     peak = max(update.peak, total)
@@ -105,4 +112,4 @@ def pnorm_hypothesis(update: PNormState) -> Vector:
     return update.powers * power(update.total, (2.0 - update.p) / update.p)
 
 
-in_file(PNormState, "p", total=NOT_NEGATIVE)
+in_file(PNormState, "p", "literal_ties", total=NOT_NEGATIVE)

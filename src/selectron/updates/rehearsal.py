@@ -20,6 +20,7 @@ from selectron.protocol import (
     learn,
     out_of_range,
     predict,
+    product_weights,
     room_for,
 )
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
@@ -34,6 +35,7 @@ from selectron.updates.covariance import (
     end_step,
     length_of,
     weight_of_label,
+    weights_of_products,
 )
 from selectron.updates.sharpness import chances_of_scores, sharpness_of
 
@@ -102,6 +104,7 @@ class RehearsalState(NamedTuple):
 glance.of(RehearsalState)(class_belief_glance)
 predict.of(RehearsalState)(class_belief_predict)
 hypothesis.of(RehearsalState)(class_belief_hypothesis)
+product_weights.of(RehearsalState)(weights_of_products)
 
 
 @learn.of(RehearsalState)

@@ -24,6 +24,7 @@ from selectron.updates.covariance import (
     target_of,
     weight_of_label,
 )
+from selectron.updates.first_order import is_mistake, sign_of
 from selectron.updates.ridge import most_by_regularisation
 
 
@@ -35,6 +36,9 @@ class SecondOrder(UpdateRule):
     ----------
     a : float
         A starts at a I, a > 0; the paper has a = 1.
+    literal_ties : bool
+        [CBGZ06] predicts -1 where the margin is 0, so that a tie is a mistake if y = +1 alone; of
+        many classes, if the label is not the first of those that tie. By default every tie is one.
 
     Examples
     --------
@@ -45,17 +49,22 @@ class SecondOrder(UpdateRule):
     """
 
     a: float = 1.0
+    literal_ties: bool = False
     RANGES: ClassVar = {"a": POSITIVE}
 
     def begin(self, d: int, dtype: DTypeLike) -> Belief:
-        return belief(SecondOrderRule(float(self.a)), d, self.a)
+        return belief(self.numbers(), d, self.a)
 
     def many(self, d: int, dtype: DTypeLike, n_classes: int) -> ClassBelief:
-        return class_belief(SecondOrderRule(float(self.a)), d, float(self.a), n_classes)
+        return class_belief(self.numbers(), d, float(self.a), n_classes)
+
+    def numbers(self) -> "SecondOrderRule":
+        return SecondOrderRule(float(self.a), bool(self.literal_ties))
 
 
 class SecondOrderRule(NamedTuple):
     a: float
+    literal_ties: bool
 
 
 most_variance.of(SecondOrderRule)(most_by_regularisation)
@@ -71,12 +80,15 @@ def always_damped(rule: SecondOrderRule) -> bool:
 def second_order_lesson(rule: SecondOrderRule, y: float, forecast: Forecast) -> Lesson:
     share = 1.0 / (1.0 + forecast.variance)
     # v grows by y x as A grows by x xᵀ: w moves along A⁻¹x.
-    return Lesson(not y * forecast.margin > 0.0, rule, y * share - forecast.margin, share)
+    wrong = is_mistake(y, forecast.margin, rule.literal_ties)
+    return Lesson(wrong, rule, y * share - forecast.margin, share)
 
 
 @weight_of_label.of(SecondOrderRule)
 def weigh_mistakes(rule: SecondOrderRule, label: int, rival: int, scores: Vector) -> float:
-    return 0.0 if scores[label] - scores[rival] > 0.0 else 1.0
+    y = sign_of(label, rival)
+    margin = y * (scores[label] - scores[rival])
+    return 1.0 if is_mistake(y, margin, rule.literal_ties) else 0.0
 
 
 @target_of.of(SecondOrderRule)
@@ -85,4 +97,4 @@ def for_and_against(rule: SecondOrderRule, k: int, label: int, rival: int, score
     return 1.0 if k == label else -1.0 if k == rival else 0.0
 
 
-in_file(SecondOrderRule, "a")
+in_file(SecondOrderRule, "a", "literal_ties")

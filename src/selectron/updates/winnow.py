@@ -14,6 +14,7 @@ from selectron.numeric.rows import DenseRow, Row, SparseRow, dot
 from selectron.numeric.sums import lane_sum
 from selectron.protocol import Forecast, already_exact, glance, hypothesis, in_file, learn, predict
 from selectron.spec import POSITIVE, UpdateRule
+from selectron.updates.first_order import is_mistake
 
 # Unnormalised weights are brought back to sum one when their sum leaves this range.
 LEAST_SUM, MOST_SUM = 1e-60, 1e60
@@ -29,6 +30,9 @@ class Winnow(UpdateRule):
         Learning rate > 0; Theorem 4 wants 2(1 - α)γ/X∞².
     balanced : bool
         Double the features to (x, -x), so that weights of either sign can be learnt.
+    literal_ties : bool
+        [CBGZ06] predicts -1 where the margin is 0, so that a tie is a mistake if y = +1 alone. By
+        default every tie is one.
 
     Examples
     --------
@@ -40,15 +44,16 @@ class Winnow(UpdateRule):
 
     eta: float = 0.1
     balanced: bool = False
+    literal_ties: bool = False
     RANGES: ClassVar = {"eta": POSITIVE}
 
     def begin(self, d: int, dtype: DTypeLike) -> "WinnowState":
-        room, eta = np.zeros((2, d)), float(self.eta)
+        room, knobs = np.zeros((2, d)), (float(self.eta), bool(self.literal_ties))
         if self.balanced:
             up, down = np.full((2, d), 0.5 / d)
-            return WinnowState(np.zeros(d), up, down, room, eta, 1.0, 0)
+            return WinnowState(np.zeros(d), up, down, room, *knobs, 1.0, 0)
         even = np.full(d, 1.0 / d)
-        return WinnowState(even, even, np.zeros(0), room, eta, 1.0, 0)
+        return WinnowState(even, even, np.zeros(0), room, *knobs, 1.0, 0)
 
 
 class WinnowState(NamedTuple):
@@ -57,6 +62,7 @@ class WinnowState(NamedTuple):
     negative: Vector  # of the features -x, empty unless balanced
     factors: Matrix  # (2, d): room for the exponentials of a sparse row
     eta: float
+    literal_ties: bool
     total: float  # the sum of all weights
     n_updates: int
 
@@ -120,7 +126,7 @@ def rescale(update: WinnowState) -> float:
 
 @learn.of(WinnowState)
 def winnow_learn(update: WinnowState, x: Row, y: float, forecast: Forecast) -> WinnowState:
-    if y * forecast.margin > 0.0:
+    if not is_mistake(y, forecast.margin, update.literal_ties):
         return update
     total = tilt(x, update.eta * y, update)
     # A sum that shrank a thousandfold has lost digits.
@@ -134,4 +140,4 @@ def winnow_hypothesis(update: WinnowState) -> Vector:
     return update.difference / update.total
 
 
-in_file(WinnowState, "eta", positive=POSITIVE, negative=POSITIVE, total=POSITIVE)
+in_file(WinnowState, "eta", "literal_ties", positive=POSITIVE, negative=POSITIVE, total=POSITIVE)
