@@ -8,9 +8,11 @@ import pytest
 
 from selectron import SelectiveClassifier, bounds
 from selectron.cli.bound import theorems
+from selectron.engines import Here
 from selectron.queries import Halving, Margin
 from selectron.reproduce.dkm09 import labels as dkm09_labels
 from selectron.reproduce.dkm09.sphere import Curve
+from selectron.reproduce.harness import experiment
 from selectron.updates import Perceptron, Reflection
 
 # --- bound
@@ -137,6 +139,7 @@ def small_experiment(monkeypatch):
 
     small = {"Reflection + Halving": Curve(errors, sample, (10,), "-")}
     monkeypatch.setattr(dkm09_labels, "CURVES", small)
+    monkeypatch.setattr(experiment, "Local", Here)  # another process would not see it
 
 
 def test_reproduce(command, small_experiment, tmp_path):

@@ -122,7 +122,9 @@ def test_curves_in_json_have_their_interval(command, data, tmp_path):
     low, mean, high = (np.array(many[name]) for name in ("low", "error", "high"))
     assert (low <= mean).all()
     assert (mean < high).any()
-    one = in_json(command, data, PLAIN, "--plot", tmp_path / "x.png", "--test", "0.25")[PLAIN]
+    drawn = in_json(command, data, PLAIN, "--plot", tmp_path / "x.png", "--test", "0.25")[PLAIN]
+    one = in_json(command, data, PLAIN, "--test", "0.25")[PLAIN]
+    assert one == drawn
     assert one["curve"]["of"] == "test rows"
     assert one["curve"]["low"] == one["curve"]["error"]
 
@@ -187,6 +189,18 @@ def test_each_data_set_has_the_numbers_of_its_own_comparison(command, written, o
     for each in found:
         if each["data"] == "noisy":
             assert each == alone[each["learner"]]
+
+
+def test_f_is_averaged_over_runs(written):
+    found = json.loads((written / "x.json").read_text())
+    for each in found["f1_averages"]:
+        own = [r for r in found["results"] if r["learner"] == each["learner"]]
+        runs = [f1 for result in own for f1 in result["f1"]]
+        assert each["runs"] == len(runs) == 18
+        assert each["macro"] == pytest.approx(np.mean(runs))
+        assert min(runs) <= each["micro"] <= max(runs)
+        line = rf"{re.escape(each['learner'])} +{each['micro']:.4f} +{each['macro']:.4f}\n"
+        assert re.search(line, (written / "printed").read_text())
 
 
 def numbers(found, what):

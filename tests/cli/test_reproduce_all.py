@@ -35,7 +35,8 @@ def ran(monkeypatch):
             return {"seeds": seeds, "data": "a stand-in for <RCV1>", "found": found[0][1]}
 
         def verdicts(result):
-            return [verdict("x < 2 & more", f"x = {result['found']}", result["found"] < 2.0)]
+            found = result["found"]
+            return [verdict("x < 2 & more", f"x = {found}", found < 2.0, "a <half>")]
 
         study = Parts(range, measure, report, lambda _: "x < y", lambda _: Figure((1, 1)),
                       *([verdicts] if judged else []))  # fmt: skip
@@ -66,12 +67,12 @@ def test_the_page_has_a_row_for_every_verdict(command, ran, tmp_path):
     assert "broken failed: RuntimeError: the <disc> is full" in out
     assert ran == [("good", 3), ("bad", 3), ("ours", 3)]
     assert page.count("<td>x &lt; 2 &amp; more</td>") == 2
-    assert (
-        '<td>x = 1.0</td><td><b class="holds">holds</b><br>data: a stand-in for &lt;RCV1&gt;'
-        in page
-    )
-    assert '<td>x = 5.0</td><td><b class="not">does not hold</b>' in page
-    assert "Claims of papers: 1 holds, 1 does not hold" in page
+    for ours, colour, said in (("1.0", "holds", "holds"), ("5.0", "not", "does not hold")):
+        assert (
+            f'<td>x = {ours}</td><td>a &lt;half&gt;</td><td><b class="{colour}">{said}, on a '
+            "stand-in</b><br>data: a stand-in for &lt;RCV1&gt;" in page
+        )
+    assert "Claims of papers: 1 holds, on a stand-in; 1 does not hold, on a stand-in" in page
     assert "<td>failed: RuntimeError: the &lt;disc&gt; is full</td>" in page
     assert "<td>stories.gz not found</td>" in page
     own = page.partition("Experiments of our own")[2].partition("<h2>")[0]
@@ -107,11 +108,20 @@ def test_a_stopped_call_goes_on_where_it_stopped(command, ran, tmp_path, monkeyp
     ran.clear()
     report(command, tmp_path)
     assert ran == [("bad", 3), ("ours", 3)]
-    assert Session(tmp_path).kept(first).verdicts[0]["verdict"] == "holds"
+    assert Session(tmp_path).kept(first).verdicts[0]["verdict"] == "holds, on a stand-in"
 
 
 def interrupt(job):
     raise KeyboardInterrupt
+
+
+def test_the_report_of_all_has_seeds_for_an_hour(command, ran, tmp_path, monkeypatch):
+    bad = command_module.EXPERIMENTS["bad"]
+    monkeypatch.setitem(command_module.EXPERIMENTS, "bad", replace(bad, hour=2))
+    _, _, _, page = report(command, tmp_path)
+    assert ran == [("good", 3), ("bad", 2), ("ours", 3)]
+    assert "selectron reproduce bad --seeds 2<" in page
+    assert "selectron reproduce good<" in page
 
 
 @pytest.mark.parametrize("options", [["--quick"], ["--seeds", "2"]])
@@ -139,7 +149,7 @@ def test_another_version_is_run_again(command, ran, tmp_path, monkeypatch):
 def test_the_facts_in_json(command, ran, tmp_path):
     _, out, _ = command("reproduce", "--all", "--report", tmp_path, "--json", "-")
     facts = json.loads(out)
-    assert facts["good"]["verdicts"] == ["holds"]
+    assert facts["good"]["verdicts"] == ["holds, on a stand-in"]
     assert facts["broken"]["failed"] == "RuntimeError: the <disc> is full"
     kept = json.loads((tmp_path / "good.json").read_text())
     assert kept["result"]["found"] == 1.0

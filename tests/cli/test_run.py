@@ -67,6 +67,7 @@ def test_json_has_them_too(command, data, rows):
                 "precision": [trace.precision for trace in traces],
                 "recall": [trace.recall for trace in traces],
                 "test_error": None,
+                "f1_by_block": [trace.f1_by_block(10) for trace in traces],
                 "certificate": str(traces[0].certificate()),
             }
         ],

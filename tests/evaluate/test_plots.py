@@ -13,7 +13,7 @@ from selectron.evaluate import (
     plot_ranks,
     progressive,
 )
-from selectron.evaluate.plots import Band, error_band
+from selectron.evaluate.plots import Band, error_band, line_of
 from selectron.queries import Always, Margin
 from selectron.updates import Perceptron
 from tests.rules.streams import stream
@@ -52,14 +52,15 @@ def test_without_a_path_nothing_is_written(tmp_path, traces, monkeypatch):
 
 
 def test_the_curves_are_those_of_the_traces(traces):
-    left, right = plot_curves({"one": traces["tested"], "two": traces["tested"]}).axes
+    figure = plot_curves({"one": traces["tested"], "two": traces["tested"]})
+    left, right = figure.axes
     curve = left.lines[0]
     assert curve.get_xdata().tolist() == traces["tested"].test_labels.tolist()
     shown = np.maximum(traces["tested"].test_errors, 0.5 / 120)
     assert curve.get_ydata().tolist() == shown.tolist()
     assert left.get_ylabel() == "test error"
     assert right.lines[1].get_ydata().tolist() == np.cumsum(traces["tested"].asked).tolist()
-    names = [text.get_text() for text in right.get_legend().get_texts()]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == [f"one: {traces['tested'].n_asked}", f"two: {traces['tested'].n_asked}"]
 
 
@@ -129,6 +130,12 @@ def test_a_learner_has_one_colour_and_the_legend_is_outside():
     assert left.lines[0].get_color() == right.lines[1].get_color() != right.lines[0].get_color()
     assert left.get_legend() is right.get_legend() is None
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["never", "one"]
+
+
+def test_every_curve_looks_different():
+    lines = [tuple(line_of(k).values()) for k in range(80)]
+    assert len(set(lines)) == 80
+    assert len({colour for colour, _ in lines[:20]}) == 20
 
 
 # --- several data sets

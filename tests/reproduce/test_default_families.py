@@ -69,7 +69,7 @@ def test_fashion_is_read_as_it_is_stored(tmp_path):
 
 
 def test_fashion_that_is_missing_says_how_to_get_it(tmp_path):
-    with pytest.raises(ValueError, match="apt-get install dataset-fashion-mnist"):
+    with pytest.raises(FileNotFoundError, match="apt-get install dataset-fashion-mnist"):
         fashion(tmp_path)
 
 

@@ -165,7 +165,7 @@ def test_trace_figures_run_on_a_log(number, log_of_one_client):
     result = json.loads(json.dumps(experiment.run(None, lambda: None)))
     assert result["wake_ups"] > 3000
     assert f"Figure {number}" in experiment.text(result)
-    assert "in the place of the Home IP trace" in experiment.text(result)
+    assert "a stand-in for the Home IP trace" in experiment.text(result)
     experiment.plot(result, log_of_one_client / "x.png")
     assert (log_of_one_client / "x.png").stat().st_size > 10_000
 

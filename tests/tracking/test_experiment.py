@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from selectron.reproduce.default.tracking import (
 from selectron.reproduce.harness.problems import data_file
 from selectron.streams.drifting import KINDS
 
-TRACKING = EXPERIMENTS["tracking"]
+TRACKING = replace(EXPERIMENTS["tracking"], processes=False)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,14 @@ from selectron.cli.report import (
 )
 from selectron.cli.rules import EXAMPLES, is_learner, why_no_learner
 from selectron.cli.run import results_of
-from selectron.evaluate import Difference, Ranks, average_ranks, paired_differences
+from selectron.evaluate import (
+    Difference,
+    Ranks,
+    average_ranks,
+    macro_f1,
+    micro,
+    paired_differences,
+)
 from selectron.evaluate.paired import FEWEST as FEWEST_PAIRS
 from selectron.evaluate.paired import SURE
 from selectron.evaluate.ranks import FEWEST as FEWEST_RANKED
@@ -118,6 +125,25 @@ def ranks_of(results: Results) -> dict[str, Ranks]:
     return found
 
 
+def averages_of(results: Results) -> list[dict[str, Any]]:
+    """Average the F-measure of each learner over all data sets and seeds.
+
+    The micro average adds up the counts, so that a row weighs the same in every run. The macro
+    average is the mean over the runs. Both are None if the labels of a run are not known.
+    """
+    found = []
+    for of_learner in zip(*results.values(), strict=True):
+        runs = [run for each in of_learner for run in each.found or [None]]
+        known = None not in runs
+        found.append({
+            "learner": of_learner[0].name,
+            "runs": len(runs),
+            "micro": micro(class_ for run in runs for class_ in run).f1 if known else None,
+            "macro": float(np.mean([macro_f1(run) for run in runs])) if known else None,
+        })  # fmt: skip
+    return found
+
+
 def _numbers(results: Results) -> dict[str, dict[str, list[list[float]]]]:
     """Return each number by learner, data set and seed."""
     by_learner = list(zip(*results.values(), strict=True))
@@ -135,6 +161,13 @@ def _parts(
     parts += [said for found in results.values() for said in explained(options, found)]
     parts.append(table(*_table(results)))
     parts += spread_legend(options.seeds)
+    averages = averages_of(results)
+    if len(results) > 1 and all(each["macro"] is not None for each in averages):
+        rows = [
+            [each["learner"], f"{each['micro']:.4f}", f"{each['macro']:.4f}"] for each in averages
+        ]
+        said = f"F over {averages[0]['runs']} runs: of all their rows together, and the mean"
+        parts.append(f"{said}\n\n{table(('learner', 'micro', 'macro'), rows)}")
     if len(results) == 1:  # certificates and confusions of more data sets are in the JSON
         parts += [said for found in results.values() for each in found for said in each.says()]
     if differences:
@@ -218,6 +251,7 @@ def _facts(
     facts["results"] = [
         {"data": data} | each.as_json() for data, found in results.items() for each in found
     ]
+    facts["f1_averages"] = averages_of(results)
     facts["differences"] = [
         {"number": number} | each._asdict() | {"sure": each.sure}
         for number, found in differences.items()

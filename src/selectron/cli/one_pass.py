@@ -2,9 +2,10 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +16,7 @@ from selectron.classifier.progress import watched_batch
 from selectron.cli.oracle import Answering, oracle, stored_labels
 from selectron.cli.output import progress
 from selectron.engines.sift_and_teach import judged
+from selectron.evaluate import Found, macro_f1
 from selectron.features.columns import text_of
 from selectron.streams.records import size_of
 from selectron.streams.rows import FileRows, RowBatch
@@ -33,13 +35,16 @@ class PassResult:
     rounds: int = 0
     judged: int = 0  # rows whose labels the file has
     mistakes: int = 0
+    # Pairs of texts: what a row was, and what it was predicted as; empty if nobody counts them.
+    pairs: Counter[tuple[str, str | None]] = field(default_factory=Counter)
 
     def row(self) -> list[object]:
         error = f"{self.mistakes / self.judged:.4f}" if self.judged else None
         rate = f"{100 * self.rate:.2f} %"
         mistakes = self.mistakes if self.judged else None
         n_updates = self.learner.n_updates_
-        return [self.name, self.learner.n_asked_, rate, mistakes, error, None, None, n_updates]
+        f1 = f"{macro_f1(self.found[0]):.4f}" if self.found else None
+        return [self.name, self.learner.n_asked_, rate, mistakes, error, f1, None, n_updates]
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -48,6 +53,9 @@ class PassResult:
             "labels": [self.learner.n_asked_],
             "judged": self.judged,
             "mistakes": [self.mistakes] if self.judged else None,
+            "f1": [macro_f1(classes) for classes in self.found] or None,
+            "precision": [_mean(c.precision for c in classes) for classes in self.found] or None,
+            "recall": [_mean(c.recall for c in classes) for classes in self.found] or None,
             "updates": [self.learner.n_updates_],
             "classes": [text_of(name) for name in self.learner.classes_.tolist()],
             "stopped_at": self.learner.stopped_at_,
@@ -67,6 +75,25 @@ class PassResult:
         return [self.mistakes / max(1, self.judged)]
 
     @property
+    def found(self) -> list[list[Found]]:
+        """What the F-measure counts, as of a run on all rows; empty if no labels are known.
+
+        Of two classes the second counts, in the order of their names: they join in any order.
+        """
+        if not self.pairs:
+            return []
+        names = [text_of(name) for name in np.unique(self.learner.classes_).tolist()]
+        classes = [
+            Found(
+                self.pairs[name, name],
+                sum(n for (_, named), n in self.pairs.items() if named == name),
+                sum(n for (there, _), n in self.pairs.items() if there == name),
+            )
+            for name in names
+        ]
+        return [classes if len(classes) > 2 else classes[1:]]
+
+    @property
     def label_shares(self) -> list[float]:
         return [self.rate]
 
@@ -78,6 +105,10 @@ class PassResult:
     def readout(self) -> str | None:
         explores = self.learner.explore is not None or self.learner.stop_when is not None
         return self.learner.readout() if explores else None
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
 
 
 def one_pass(options: Namespace, name: str, learner_of: LearnerOf) -> PassResult:
@@ -131,6 +162,11 @@ def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Name
     result.rounds += len(batch.records)
     result.judged += known
     result.mistakes += mistakes
+    result.pairs.update(
+        (text_of(label), None if named is None else text_of(named))
+        for named, label in zip(predicted, batch.labels, strict=True)
+        if label is not None
+    )
 
 
 def named_classes(options: Namespace) -> list[Any] | None:

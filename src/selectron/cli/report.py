@@ -14,7 +14,7 @@ from selectron import SelectiveClassifier
 from selectron.classifier.estimator import StreamClassifier
 from selectron.cli.output import table, text_of
 from selectron.engines import Engine
-from selectron.evaluate import Certificate, RunCurve, Trace, progressive
+from selectron.evaluate import Certificate, Found, RunCurve, Trace, progressive
 from selectron.evaluate.plots import error_band
 from selectron.queries import Uniform
 from selectron.streams import Stream
@@ -24,6 +24,7 @@ HEAD = (
 )  # fmt: skip
 
 CONTROL = ", at random"  # ends the name of a learner that asks at random
+BLOCKS = 10  # stretches of a run that have an F-measure each
 WIDEST_TABLE = 20  # classes; the confusion of more classes is in the JSON only
 
 
@@ -48,6 +49,8 @@ class Result:
     trace: Trace
     learner: StreamClassifier
     curves: list[RunCurve]
+    found: list[list[Found]]  # of each run: what its F-measure counts, class by class
+    f1_by_block: list[list[float]]  # of each run
     data: str = ""  # what the stream is called
 
     @property
@@ -75,6 +78,7 @@ class Result:
     def as_json(self) -> dict[str, object]:
         numbers = {name: self.all(name) or None for name in Numbers._fields}
         facts: dict[str, object] = {"learner": self.name, "rounds": self.rounds, **numbers}
+        facts["f1_by_block"] = self.f1_by_block
         facts["certificate"] = str(self.certificate)
         facts["curve"] = self.curve_as_json()
         if self.many:  # how often each class was predicted as each, in the stream of the first seed
@@ -232,6 +236,8 @@ class Judged(NamedTuple):
     curve: RunCurve
     trace: Trace | None
     learner: StreamClassifier | None
+    found: list[Found]
+    f1_by_block: list[float]
 
 
 def judge_run(run: OneRun, tick: Callable[[int], object] = int) -> Judged:
@@ -246,7 +252,8 @@ def judge_run(run: OneRun, tick: Callable[[int], object] = int) -> Judged:
     counts = trace.n_asked, trace.n_mistakes, trace.n_updates
     numbers = Numbers(*counts, trace.f1, trace.precision, trace.recall, error)
     kept = trace if run.first else None, trace.learner if run.last else None
-    return Judged(numbers, RunCurve.of(trace), *kept)
+    blocks = trace.f1_by_block(min(BLOCKS, len(trace)))  # a block has a row at least
+    return Judged(numbers, RunCurve.of(trace), *kept, trace.judged(), blocks)
 
 
 def judge(
@@ -280,7 +287,8 @@ def _result(name: str, runs: list[Judged]) -> Result:
     assert trace is not None
     assert learner is not None
     curves = [run.curve for run in runs]
-    return Result(name, [run.numbers for run in runs], trace, learner, curves)
+    found, blocks = [run.found for run in runs], [run.f1_by_block for run in runs]
+    return Result(name, [run.numbers for run in runs], trace, learner, curves, found, blocks)
 
 
 def control_of(

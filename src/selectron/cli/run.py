@@ -201,7 +201,7 @@ def _judge_all(
             stream_of=stream_of,
             seeds=seeds,
             tick=bar.update,
-            curves=options.plot is not None,
+            curves=options.plot is not None or options.json is not None,
             engine=engine,
         )
         results = judged(learners)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 GRID = 200  # points of a band
 ACROSS = 3  # panels beside each other
+DASHES = "-", "--", ":", "-."  # when the colours are used up, they come again in other dashes
 
 
 class RunCurve(NamedTuple):
@@ -119,7 +120,7 @@ def plot_data_sets(
     for unused in panels:
         unused.remove()
     names = dict.fromkeys(name for learners in data_sets.values() for name in learners)
-    lines = [Line2D([], [], color=f"C{k}", label=name) for k, name in enumerate(names)]
+    lines = [Line2D([], [], **line_of(k), label=name) for k, name in enumerate(names)]
     figure.legend(handles=lines, loc="outside lower center", ncols=2)
     return written(figure, path)
 
@@ -135,10 +136,21 @@ def _draw_errors(axes: "Axes", learners: Mapping[str, Sequence[RunCurve]]) -> No
     axes.grid(alpha=0.3)
 
 
+def line_of(k: int) -> dict[str, Any]:
+    """Return colour and dashes of the k-th curve: ten strong colours, then ten pale ones."""
+    from matplotlib import colormaps  # noqa: PLC0415 - matplotlib is optional
+
+    pairs = colormaps["tab20"].colors  # type: ignore[attr-defined]  # a strong one, its pale one
+    palette = [*pairs[::2], *pairs[1::2]]
+    again, which = divmod(k, len(palette))
+    return {"color": palette[which], "linestyle": DASHES[again % len(DASHES)]}
+
+
 def _draw_band(axes: "Axes", band: Band, k: int, name: str) -> None:
     point = "o" if len(band.places) == 1 else None  # no line is drawn of one place
-    axes.plot(band.places, band.mean, color=f"C{k}", label=name, marker=point)
-    axes.fill_between(band.places, band.low, band.high, color=f"C{k}", alpha=0.2, lw=0)
+    line = line_of(k)
+    axes.plot(band.places, band.mean, **line, label=name, marker=point)
+    axes.fill_between(band.places, band.low, band.high, color=line["color"], alpha=0.2, lw=0)
 
 
 def plot_ranks(ranks: Mapping[str, Ranks], path: str | Path | None = None) -> "Figure":
@@ -200,23 +212,23 @@ def plot_curves(
     with extra("plot"):
         from matplotlib.figure import Figure  # noqa: PLC0415
 
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
     tested = any(len(trace.test_rounds) for trace in traces.values())
     for k, (name, trace) in enumerate(traces.items()):
-        right.plot(np.cumsum(trace.asked), color=f"C{k}", label=f"{name}: {trace.n_asked:,}")
+        right.plot(np.cumsum(trace.asked), **line_of(k), label=f"{name}: {trace.n_asked:,}")
         if tested and not len(trace.test_rounds):  # the learner never changed: there is no curve
             continue
         labels, errors = learning_curve(trace)
         floor = 0.5 / len(trace) if tested else 0.0  # a logarithmic axis has no 0
-        left.step(labels, np.maximum(errors, floor), where="post", color=f"C{k}", label=name)
+        left.step(labels, np.maximum(errors, floor), where="post", **line_of(k), label=name)
     left.set(xlabel="labels asked", ylabel="test error" if tested else "error of the stream so far")
     left.set_xscale("symlog", linthresh=10)
     left.set_yscale("log" if tested else "linear")
     right.set(xlabel="rounds", ylabel="labels asked")
     for axes in (left, right):
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8)
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.suptitle(title)
     return written(figure, path)
 

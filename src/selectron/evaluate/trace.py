@@ -103,24 +103,24 @@ class Trace:
     @property
     def precision(self) -> float:
         """Of the rounds named as of the second class, the share that was; of more: the mean."""
-        return float(np.mean([found.precision for found in self._judged()]))
+        return float(np.mean([found.precision for found in self.judged()]))
 
     @property
     def recall(self) -> float:
         """Of the rounds of the second class, the share that was named so; of more: the mean."""
-        return float(np.mean([found.recall for found in self._judged()]))
+        return float(np.mean([found.recall for found in self.judged()]))
 
     @property
     def f1(self) -> float:
         """The F-measure of the second class; of more than two classes: the mean over classes."""
-        return macro_f1(self._judged())
+        return macro_f1(self.judged())
 
     def f1_by_block(self, blocks: int) -> list[float]:
         """Return the F-measure of each of so many stretches of the run, as equal as can be."""
         ends = [round(len(self) * k / blocks) for k in range(blocks + 1)]
-        return [macro_f1(self._judged(*ends[k : k + 2])) for k in range(blocks)]
+        return [macro_f1(self.judged(*ends[k : k + 2])) for k in range(blocks)]
 
-    def _judged(self, first: int = 0, end: int | None = None) -> list[Found]:
+    def judged(self, first: int = 0, end: int | None = None) -> list[Found]:
         """Return the classes that count: of two the second, of more all of them."""
         found = self.found(first, end)
         return found if len(found) > 2 else found[1:]

@@ -138,12 +138,14 @@ def verdicts(result: Row) -> list[Row]:
             f"growth in the lower half of the errors over that in the upper half, at most {ALIKE}: "
             + ", ".join(f"{b:.2f} at d = {c['d']}" for b, c in zip(bends, paper, strict=True)),
             [b <= ALIKE for b in bends],
+            f"a factor of {ALIKE:g}",
         ),
         verdict(
             "they grow like d, up to log factors (Theorem 3)",
             f"labels over d for each factor e of the error, at most {ALIKE} times the least: "
             + ", ".join(f"{r:.2f} at d = {c['d']}" for r, c in zip(rates, paper, strict=True)),
             [r <= ALIKE * min(rates) for r in rates],
+            f"a factor of {ALIKE:g}",
         ),
         judge_theorem_3(result),
         verdict(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 from selectron.engines import Engine, Here, Local, Tick
 from selectron.evaluate.plots import write_figure
 from selectron.reproduce.harness.verdict import Row as Row
-from selectron.reproduce.harness.verdict import verdict_lines
+from selectron.reproduce.harness.verdict import on_data, verdict_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,6 +70,8 @@ class Experiment(Generic[Job, Found]):
         How many seeds are run if the user names no number. 0: the study decides for each part.
     quick : int
         The fewest seeds that show something. 0: too long for a quick run with any number of seeds.
+    hour : int
+        How many seeds the report of everything runs, which takes an hour. 0: as many as `seeds`.
     reads_data : bool
         The page of the experiment is made only where the folder of data sets is.
     processes : bool
@@ -86,6 +88,7 @@ class Experiment(Generic[Job, Found]):
     study: Study[Job, Found]
     seeds: int = 0
     quick: int = 1
+    hour: int = 0
     reads_data: bool = False
     processes: bool = False
     needs: Callable[[], object] = nothing
@@ -108,7 +111,7 @@ class Experiment(Generic[Job, Found]):
         found = zip(jobs, measured, strict=True)
         result = {"experiment": self.name} | self.study.report(list(found), n)
         judge = getattr(self.study, "verdicts", None)
-        return result | ({"verdicts": judge(result)} if judge else {})
+        return result | ({"verdicts": on_data(judge(result), result)} if judge else {})
 
     def text(self, result: Row) -> str:
         """Write the report between its caption and the claims, with a verdict on each."""

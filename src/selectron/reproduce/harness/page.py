@@ -6,6 +6,7 @@ from html import escape
 
 from selectron import __version__
 from selectron.reproduce.harness.session import Outcome
+from selectron.reproduce.harness.verdict import STANDING_IN
 
 HEAD = """\
 <!doctype html>
@@ -38,17 +39,18 @@ def page_of(outcomes: Sequence[Outcome], quick: bool) -> str:
     judged = [each for each in outcomes if each.verdicts]
     ours = [each for each in outcomes if each.text and not each.verdicts]
     missing = [each for each in outcomes if each.not_run or each.failed]
-    fewest = " with the fewest seeds (<code>--quick</code>)" if quick else ""
+    seeds = "the fewest seeds (<code>--quick</code>)" if quick else "the seeds of an hour"
     counts = Counter(_kind(v["verdict"])[1] for each in judged for v in each.verdicts)
-    said = ", ".join(f"{n} {escape(kind)}" for kind, n in counts.most_common()) or "none"
+    said = "; ".join(f"{n} {escape(kind)}" for kind, n in counts.most_common()) or "none"
     return "".join([
         HEAD,
         "<h1>The papers again</h1>\n",
         f"<p>Selectron {escape(__version__)} ran {len(judged) + len(ours)} of {len(outcomes)} "
-        f"experiments{fewest}. Claims of papers: {said}.</p>\n",
+        f"experiments with {seeds}; a command without <code>--seeds</code> runs as many as the "
+        f"pages of the documentation have. Claims of papers: {said}.</p>\n",
         "<h2>Claims of the papers</h2>\n",
-        _table(("table or figure", "the paper's claim", "ours", "verdict", "time", "command"),
-               map(_claims, judged)),
+        _table(("table or figure", "the paper's claim", "ours", "tolerance", "verdict", "time",
+                "command"), map(_claims, judged)),
         "<h2>Experiments of our own</h2>\n",
         _table(("experiment", "time", "command"), map(_own, ours)),
         "<h2>Not run, or failed</h2>\n",
@@ -79,7 +81,7 @@ def _claims(outcome: Outcome) -> str:
         colour, _ = _kind(each["verdict"])
         rows.append(
             f"<tr>{name if k == 0 else ''}<td>{escape(each['claim'])}</td>"
-            f"<td>{escape(each['ours'])}</td>"
+            f"<td>{escape(each['ours'])}</td><td>{escape(each['tolerance'])}</td>"
             f'<td><b class="{colour}">{escape(each["verdict"])}</b>{data}</td>'
             f"{rest if k == 0 else ''}</tr>\n"
         )
@@ -88,8 +90,10 @@ def _claims(outcome: Outcome) -> str:
 
 def _kind(verdict: str) -> tuple[str, str]:
     """Return the colour of a verdict, and the verdict without its numbers."""
-    word = verdict.partition(" (")[0]
-    return {"holds": "holds", "holds in part": "part"}.get(word, "not"), word
+    said = verdict.removesuffix(STANDING_IN)
+    word = said.partition(" (")[0]
+    kind = word if said == verdict else f"{word}{STANDING_IN}"
+    return {"holds": "holds", "holds in part": "part"}.get(word, "not"), kind
 
 
 def _own(outcome: Outcome) -> str:

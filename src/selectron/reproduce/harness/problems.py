@@ -92,7 +92,7 @@ def fashion(folder: Path = FASHION) -> tuple[Matrix, Signs]:
     """Read the 60,000 training rows of fashion-MNIST, and their classes."""
     images, labels = (folder / f"train-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1"))
     if not images.is_file():
-        raise ValueError(
+        raise FileNotFoundError(
             f"{images} is missing: install fashion-MNIST with apt-get install dataset-fashion-mnist"
         )
     pixels = np.frombuffer(gzip.decompress(images.read_bytes()), np.uint8, offset=16)

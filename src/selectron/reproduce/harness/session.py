@@ -1,7 +1,8 @@
 """Run many experiments one after the other, keep what each gave, and go on after a stop.
 
 A file for each experiment keeps its outcome. The file is made again when the version, the number
-of seeds or `--quick` is another. An experiment that fails is told in its outcome and not kept.
+of seeds, the folder of data or `--quick` is another. An experiment that fails is told in its
+outcome and not kept.
 """
 
 import json
@@ -21,6 +22,8 @@ from selectron.engines import Tick
 from selectron.files import write_whole
 from selectron.reproduce.harness.experiment import Experiment, Row
 from selectron.reproduce.harness.problems import data_folder
+
+FORM = 2  # of the outcomes that are kept
 
 
 class Outcome(NamedTuple):
@@ -57,7 +60,8 @@ class Session:
     seeds: int | None = None
 
     def seeds_of(self, experiment: Experiment[Any, Any]) -> int:
-        return self.seeds or (experiment.quick if self.quick else experiment.seeds)
+        usual = experiment.quick if self.quick else experiment.hour or experiment.seeds
+        return self.seeds or usual
 
     def why_not(self, experiment: Experiment[Any, Any]) -> str:
         """Return why an experiment cannot be run here; empty if it can."""
@@ -99,7 +103,7 @@ class Session:
 
     def _run(self, experiment: Experiment[Any, Any], tick: Tick) -> Outcome:
         n = self.seeds_of(experiment)
-        chosen = (self.quick or self.seeds) and n
+        chosen = n not in (0, experiment.seeds)
         command = f"selectron reproduce {experiment.name}" + (f" --seeds {n}" if chosen else "")
         outcome = Outcome(experiment.name, experiment.summary, command)
         if reason := self.why_not(experiment):
@@ -132,7 +136,8 @@ class Session:
 
     def _setting(self, experiment: Experiment[Any, Any]) -> Row:
         n = self.seeds_of(experiment)
-        return {"version": __version__, "seeds": n, "quick": self.quick}
+        data = str(data_folder()) if experiment.reads_data else ""
+        return {"form": FORM, "version": __version__, "seeds": n, "quick": self.quick, "data": data}
 
     def _file(self, experiment: Experiment[Any, Any]) -> Path:
         return self.folder / f"{experiment.name}.json"

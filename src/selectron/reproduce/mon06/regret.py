@@ -110,6 +110,7 @@ def verdicts(result: Row) -> list[Row]:
             f"it grows like (1/2) log T (to {SLACK:g})",
             ", ".join(f"{value:.2f} log T ({kind})" for kind, value in growths.items()),
             [abs(value - 0.5) <= SLACK for value in growths.values()],
+            f"{SLACK:g} of the factor",
         ),
         verdict(
             "with a wrong rate that of Fixed-share lies between the bounds of Theorems 1 and 2",
@@ -120,6 +121,7 @@ def verdicts(result: Row) -> list[Row]:
             f"it grows like T (power of T to {SLACK:g})",
             ", ".join(f"T^{value:.2f} ({name})" for name, value in powers.items()),
             [abs(value - 1.0) <= SLACK for value in powers.values()],
+            f"{SLACK:g} of the power",
         ),
     ]
 

@@ -157,6 +157,7 @@ def verdicts(result: Row) -> list[Row]:
             f"{NEAR:g}",
             f"median factor {np.median(near):.2f}, largest {max(near):.2f}",
             [factor <= NEAR for factor in near],
+            f"a factor of {NEAR:g}",
         ),
         verdict(
             "from zero, rate and b matter by their ratio alone (footnote 2)",

@@ -155,18 +155,21 @@ def judge_sleeps(result: Row) -> list[Row]:
             "when packets are queued the sleep is quickly cut to 100 ms (most sleeps after data)",
             each("share_of_100_ms_after_data"),
             [run["share_of_100_ms_after_data"] > MOST for run in runs],
+            f"more than {MOST:.0%} of sleeps",
         ),
         verdict(
             "in silence the sleep grows at every wake-up (here: is not shorter than the one "
             f"before, at {EVERY:.0%} of them)",
             each("share_not_shorter_in_silence"),
             [run["share_not_shorter_in_silence"] >= EVERY for run in runs],
+            f"{EVERY:.0%} of wake-ups",
         ),
         verdict(
             "with 1/T it backs off much more slowly than with 1/log T "
             f"(at least {MUCH:g} times as long)",
             "; ".join(f"{slow:.1f} s against {fast:.1f} s" for slow, fast in by_seed),
             [slow >= MUCH * fast for slow, fast in by_seed],
+            f"at least {MUCH:g} times",
         ),
     ]
 
@@ -261,6 +264,7 @@ def as_printed(result: Row, column: str, words: str) -> Row:
         + ", ".join(f"{name} {theirs:.3f}" for name, (_, theirs) in pairs.items()),
         ", ".join(f"{name} {ours:.3f}" for name, (ours, _) in pairs.items()),
         [abs(ours / theirs - 1.0) <= AGREES for ours, theirs in pairs.values()],
+        f"{AGREES:.0%}",
     )
 
 
@@ -322,6 +326,7 @@ def judge_pages(result: Row) -> list[Row]:
             ", ".join(f"{name} {long:.2f}" for name, (_, long) in tenths.items())
             + " in the slowest tenth of pages",
             [long <= NEGLIGIBLE for _, long in tenths.values()],
+            f"{NEGLIGIBLE:g} times",
         ),
         verdict(
             "it is shorter transfers that LPSM slows down",

@@ -147,6 +147,7 @@ def verdicts(result: Row) -> list[Row]:
             f"the labels of {len(cells)} cells, to a factor of {NEAR:g}",
             f"median factor {np.median(factors):.2f}, largest {max(factors):.2f}",
             [factor <= NEAR for factor in factors],
+            f"a factor of {NEAR:g}",
         ),
         _leaders("the fewest labels", 0, means),
         _leaders("the least standard deviation", 1, deviations),
@@ -165,6 +166,7 @@ def verdicts(result: Row) -> list[Row]:
             f"of {len(COMPARISONS)} pairs of algorithms, which differ significantly, and which way",
             f"as in the thesis: {sum(agree)} of the {len(agree)} whose runs all reach the error",
             agree,
+            f"p at most {SIGNIFICANT:g}",
         ),
     ]
 

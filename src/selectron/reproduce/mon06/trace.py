@@ -39,8 +39,7 @@ HORIZON = 27_000  # as in LPSM: 45 minutes of beacons
 ZOOM, SHOWN = 300, 1500  # early wake-ups in full, all of them thinned out
 MOST, FAR = 0.5, 2.0  # what words of the thesis are taken to mean
 HEAD = (
-    "An hour of one client of the EPA's web server (1995), in the place of the Home IP trace of "
-    "1996"
+    "An hour of one client of the EPA's web server (1995), a stand-in for the Home IP trace of 1996"
 )
 SAID = {
     "2-9": f"""\
@@ -218,6 +217,7 @@ def judge_losses(result: Row) -> list[Row]:
             "(within a tenth of it at most wake-ups)",
             f"at {near:.1%} of wake-ups",
             near > MOST,
+            f"more than {MOST:.0%} of wake-ups",
         ),
         verdict(
             "the current best expert changes with time",
@@ -241,6 +241,7 @@ def judge_weights(result: Row) -> list[Row]:
             f"the heaviest expert shifts, early on too (in the first {ZOOM} wake-ups)",
             f"{said['heaviest_changes']} changes, the first at wake-up {first}",
             first is not None and first < ZOOM,
+            f"within {ZOOM} wake-ups",
         ),
         verdict(
             "an expert that was the worst comes back as the best",
@@ -271,6 +272,7 @@ def judge_competition(result: Row) -> list[Row]:
             f"it is never too far from that sequence (at most {FAR:g} times its total loss)",
             totals,
             loss <= FAR * current,
+            f"{FAR:g} times the loss",
         ),
     ]
 

@@ -203,6 +203,7 @@ def verdicts(result: Row) -> list[Row]:
             f"(a tenth fewer, for {MANY} of {len(RADII) - 1} radii)",
             ", ".join(f"{count} radii on {name}" for name, count in better.items()),
             [count >= MANY for count in better.values()],
+            f"a tenth fewer, for {MANY} radii",
         ),
         verdict(
             "an excessively large r makes more mistakes",
@@ -221,6 +222,7 @@ def verdicts(result: Row) -> list[Row]:
             f"the D1 bound is clearly tighter under label noise (at most {CLEARLY:g} of the other)",
             f"{max(mean['d1'] / mean['d2'] for mean in labels):.2f} of it at most",
             [mean["d1"] <= CLEARLY * mean["d2"] for mean in labels],
+            f"{CLEARLY:g} of the other",
         ),
         verdict(
             "the D1 bound is slightly tighter under instance noise",
