@@ -36,7 +36,7 @@ class PassResult:
     judged: int = 0  # rows whose labels the file has
     mistakes: int = 0
     # Pairs of texts: what a row was, and what it was predicted as; empty if nobody counts them.
-    pairs: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    pairs: Counter[tuple[str, str | None]] = field(default_factory=Counter, kw_only=True)
 
     def row(self) -> list[object]:
         error = f"{self.mistakes / self.judged:.4f}" if self.judged else None
