@@ -3,12 +3,14 @@
 import mmap
 import os
 import pickle
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from copy import deepcopy
 from itertools import count
 from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -78,6 +80,7 @@ class Local:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count()
         self._pool: ProcessPoolExecutor | None = None
+        self._life: Connection | None = None  # its workers end when it is closed
         self._folder: TemporaryDirectory[str] | None = None
         self._shared: dict[str, Path] = {}
         self._numbers = count()
@@ -137,7 +140,8 @@ class Local:
         """Do the jobs that are not done yet."""
         if self._pool is None:
             fresh = get_context("spawn")  # a fork would copy locks that threads here hold
-            self._pool = ProcessPoolExecutor(self.workers, fresh, _begin_worker)
+            ends, self._life = fresh.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(self.workers, fresh, _begin_worker, (ends,))
         try:
             left = (k for k in range(len(jobs)) if k not in found)
             waiting = {self._pool.submit(function, jobs[k]): k for k in left}
@@ -145,6 +149,8 @@ class Local:
                 found[waiting[future]] = future.result()
                 tick()
         except BaseException:
+            assert self._life is not None
+            self._life.close()  # nobody waits for jobs that are under way
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
             raise
@@ -181,16 +187,17 @@ def _write_mapped(path: Path, value: object) -> None:
             file.write(array)
 
 
-def _begin_worker() -> None:
-    """Keep to one thread, and end when the process that has the jobs ends, however it ends."""
+def _begin_worker(ends: Connection) -> None:
+    """Keep to one thread, and end when the process that has the jobs ends or wants no more."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only the workers need it
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process that has the jobs
     threadpool_limits(1)
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(ends: Connection) -> None:
     parent = parent_process()
     assert parent is not None
-    parent.join()
+    wait([parent.sentinel, ends])
     os._exit(1)
