@@ -9,16 +9,21 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import ks_2samp
 
+from selectron.queries import Always
 from selectron.reproduce import EXPERIMENTS
 from selectron.reproduce.dkm09 import table_1
+from selectron.reproduce.dkm09.counting import Counter
+from selectron.reproduce.dkm09.counting import counted as counting
+from selectron.reproduce.dkm09.sphere import World
 from selectron.reproduce.dkm09.table_1 import LEARNERS, QUANTITIES, Order, fit, verdicts
 from selectron.reproduce.dkm09.version_space import (
+    Keeper,
     VersionSpace,
     by_committee,
     by_consistency,
-    tallies,
 )
 from selectron.streams.drifting import on_sphere
+from selectron.updates import Perceptron
 
 pytestmark = pytest.mark.plain  # the rules are compiled elsewhere
 
@@ -103,7 +108,7 @@ def test_a_label_that_no_member_expects_is_learnt():
 def test_an_implied_label_is_never_a_mistake():
     """All mistakes of the filter are among its labels, and the seed decides."""
     for asks in (by_committee, by_consistency):
-        runs = [list(tallies(asks, 3, seed, 500)) for seed in (0, 0, 1)]
+        runs = [list(Keeper(asks, 3, seed).by_rows(500)) for seed in (0, 0, 1)]
         assert runs[0] == runs[1] != runs[2]
         last, error = runs[0][-1]
         assert last.labels == len(runs[0]) <= last.rows
@@ -138,10 +143,10 @@ def test_the_experiment_on_a_tiny_grid(monkeypatch):
     assert "at most d^1.5 (1/eps) log(1/eps)" in printed
 
 
-def counted(learner, d, errors, count, work=(None,)):
-    """A curve that has the same counts of rows, mistakes and labels."""
-    curve = {"learner": learner, "d": d, "errors": errors, "work": work}
-    return curve | dict.fromkeys(QUANTITIES, count)
+def counted(learner, d, errors, count):
+    """A curve that has the same counts of rows, mistakes, labels and work."""
+    curve = {"learner": learner, "d": d, "errors": errors}
+    return curve | dict.fromkeys((*QUANTITIES, "work"), count)
 
 
 def grown(order, log=0):
@@ -177,11 +182,76 @@ def test_the_verdicts_follow_from_the_powers():
     assert judged(None, "Perceptron + Always") == "not measured"
 
 
-def test_who_is_online_follows_from_the_work():
-    costs = [counted(name, 5, [], [], work=[7.0, 7.0]) for name in LEARNERS]
-    found = verdicts({"curves": costs, "growth": []})
-    assert found[-1]["verdict"] == f"holds in part (3 of {len(LEARNERS)})"
+def online(powers):
+    """The verdict on who is online, by the powers of log(1/eps) in the work of each learner."""
+    growth = [
+        {"learner": name, "quantity": "work", "order": Order(1.0, 0.0, power)}
+        for name, power in zip(LEARNERS, powers, strict=True)
+    ]
+    found = verdicts({"curves": [], "growth": growth})
     assert found[-2]["verdict"] == "not measured"
+    return found[-1]["verdict"]
+
+
+def test_who_is_online_follows_from_the_work():
+    assert online([0.0, -0.1, 0.2, 1.0, 1.0]) == "holds"
+    assert online([0.0, 0.0, 0.0, 0.0, 0.0]) == "holds in part (3 of 5)"
+    assert online([0.0, 0.0, 1.0, 1.0, 1.0]) == "holds in part (4 of 5)"
+    assert online([1.0, 1.0, 1.0, 0.0, 0.0]) == "does not hold"
+
+
+def test_the_fit_of_work_finds_a_power_of_the_logarithm():
+    found = fit("query by committee", "work", grown(Order(3, 0), log=1))
+    assert found == pytest.approx((3, 0, 1))
+    found = fit("Perceptron + Always", "work", grown(Order(1, 0)))
+    assert found == pytest.approx((1, 0, 0), abs=1e-9)
+
+
+def test_products_are_counted_in_arrays_and_in_loops():
+    counter = Counter()
+    A = counting(np.ones((3, 4)), counter)
+    for product, cost in (
+        (lambda: A * 2.0, 12),
+        (lambda: A / 2.0, 12),
+        (lambda: A + A, 0),
+        (lambda: np.ones((5, 3)) @ A, 60),
+        (lambda: (A + 1.0) @ np.ones(4), 12),
+        (lambda: np.einsum("ij,ij->i", A, A), 12),
+        (lambda: np.linalg.norm(A, axis=1), 12),
+        (lambda: sum(2.0 * x for x in (A[0, 0], A[0][1])), 2),
+        (lambda: np.float64(2.0) * A[0, 0], 1),
+        (lambda: np.vstack([A, A]) * A[0], 24),
+    ):
+        before = counter.n
+        product()
+        assert counter.n - before == cost
+
+
+def test_the_perceptron_costs_a_margin_and_at_mistakes_an_update():
+    d, n = 6, 40
+    world = World(Perceptron(), Always(), d, seed=0)
+    for _ in world.by_rows(1):
+        break
+    X, weights = on_sphere(np.random.default_rng(1), n, d), world.weights().copy()
+    cost, w, updates = world.cost(X), weights.copy(), 0
+    for x, sign in zip(X, world.signs(X), strict=True):
+        if sign * (x @ w) <= 0.0:
+            w, updates = w + sign * x, updates + 1
+    assert 0 < updates < n
+    # A mistake costs the sum of the squares of the row too, for the length of the hypothesis.
+    assert cost == d * (n + 2 * updates)
+    np.testing.assert_array_equal(world.weights(), weights)
+
+
+@pytest.mark.parametrize("asks", [by_committee, by_consistency])
+def test_a_row_costs_a_keeper_more_with_every_label(asks):
+    keeper = Keeper(asks, 4, seed=0)
+    X, costs = on_sphere(np.random.default_rng(1), 8, 4), {}
+    for tally, _ in keeper.by_rows(10_000):
+        if tally.labels in (6, 12, 24):
+            costs[tally.labels] = keeper.cost(X)
+            assert keeper.space.rows.shape == (tally.labels, 4)
+    assert costs[6] < 0.8 * costs[12] < 0.8 * 0.8 * costs[24]
 
 
 def test_theorem_3_is_held_against_its_bounds():

@@ -14,9 +14,11 @@ from selectron.arrays import Matrix, Vector
 from selectron.classifier.labels import Labels as ClassLabels
 from selectron.classifier.machine import LinearMachine
 from selectron.classifier.run import Run
-from selectron.loop import NOTHING_TOLD, UPDATED
+from selectron.compiler.states import own_arrays
+from selectron.loop import NOTHING_KEPT, NOTHING_TOLD, UPDATED, Kernel, Rounds, run_pass
 from selectron.numeric.rows import Dense
 from selectron.protocol import hypothesis
+from selectron.reproduce.dkm09.counting import Counter, counted
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels, first_passages, grouped
 from selectron.reproduce.harness.report import Picture, finish, new_figure
@@ -120,6 +122,18 @@ class World:
             mistakes += n_wrong(weights, X, self.signs(X))
             self.machine.lesson(Dense(X), self.signs(X), NOTHING_TOLD, fresh=False)
             yield Tally(n_labels, rows, mistakes), self.error()
+
+    def cost(self, X: Matrix) -> int:
+        """Count the multiplications by which the learner, as it is now, plays rows.
+
+        A copy plays them in plain Python, whose bodies are those that are compiled.
+        """
+        counter, states = Counter(), self.machine.states
+        rows, labels = Dense(counted(X, counter)), self.signs(X)
+        rounds = Rounds(rows, labels, np.zeros(len(X)), NOTHING_KEPT, arrived=0)
+        play: Kernel = run_pass
+        play(own_arrays(states.tree), states.numbers.copy(), *rounds)
+        return counter.n
 
 
 def n_wrong(

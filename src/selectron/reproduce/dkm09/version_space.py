@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 from selectron.arrays import Matrix, Vector
+from selectron.reproduce.dkm09.counting import Counter, counted
 from selectron.reproduce.dkm09.sphere import Tally, error
 from selectron.streams.drifting import on_sphere
 
@@ -53,7 +54,7 @@ class VersionSpace:
         """
         for _ in range(steps):
             W = self.members
-            V = self.rng.standard_normal(W.shape)
+            V = self.rng.standard_normal(out=np.empty_like(W))
             V -= np.einsum("ij,ij->i", V, W)[:, np.newaxis] * W
             V /= np.linalg.norm(V, axis=1, keepdims=True)
             low, high = np.full(len(W), -np.pi), np.full(len(W), np.pi)
@@ -73,19 +74,42 @@ class VersionSpace:
         By Farkas' lemma it does where sign x is a combination of the rows, times their labels,
         with no weight below 0.
         """
-        return bool(nnls(self.rows.T, sign * x)[1] <= IMPLIED)
+        return bool(nnls(np.asarray(self.rows).T, sign * np.asarray(x))[1] <= IMPLIED)
 
     def centre(self) -> Vector:
         """Return a member whose least margin is as large as a linear program makes it."""
-        d = self.rows.shape[1]
+        rows = np.asarray(self.rows)
+        d = rows.shape[1]
         found = linprog(
             np.r_[np.zeros(d), -1.0],
-            A_ub=np.c_[-self.rows, np.ones(len(self.rows))],
-            b_ub=np.zeros(len(self.rows)),
+            A_ub=np.c_[-rows, np.ones(len(rows))],
+            b_ub=np.zeros(len(rows)),
             bounds=[(-1.0, 1.0)] * d + [(0.0, 1.0)],
         )
         centre: Vector = np.asarray(found.x, float)[:d]
         return centre / np.linalg.norm(centre)
+
+
+class CountedSpace(VersionSpace):
+    """A copy of a version space with a few of its members, which counts its multiplications.
+
+    Programs of scipy are not looked into. They read every label that is kept, so as many
+    multiplications as those have numbers are counted, which is the least that they do.
+    """
+
+    def __init__(self, space: VersionSpace, rng: np.random.Generator, n_members: int) -> None:
+        self.rng, self.counter = rng, Counter()
+        self.rows = counted(space.rows.copy(), self.counter)
+        self.members = counted(space.members[:n_members].copy(), self.counter)
+
+    def implies(self, x: Vector, sign: float) -> bool:
+        self.counter.n += self.rows.size
+        return super().implies(x, sign)
+
+    def centre(self) -> Vector:
+        self.counter.n += self.rows.size
+        centre: Vector = counted(super().centre(), self.counter)
+        return centre
 
 
 Filter = Callable[[VersionSpace, Matrix], int]
@@ -107,21 +131,42 @@ def by_consistency(space: VersionSpace, X: Matrix) -> int:
     return len(X)
 
 
-def tallies(asks: Filter, d: int, seed: int, most_rows: int) -> Iterator[tuple[Tally, float]]:
-    """Draw rows; yield the tally and the mean error of the members after each label."""
-    rng = np.random.default_rng(seed)
-    target = on_sphere(rng, 1, d)[0]
-    space = VersionSpace(rng, d)
-    rows = mistakes = 0
-    while rows < most_rows:
-        space.walk(2 * d)
-        X = on_sphere(rng, PAIRS, d)
-        asked = asks(space, X)
-        seen = X[: asked + 1]
-        predicted = np.einsum("ij,ij->i", seen, space.members[: len(seen)]) > 0.0
-        rows += len(seen)
-        mistakes += int(np.count_nonzero(predicted != (seen @ target > 0.0)))
-        if asked < PAIRS:
-            space.learn(X[asked], 1.0 if X[asked] @ target > 0.0 else -1.0)
-            errors = [error(target, member) for member in space.members]
-            yield Tally(len(space.rows), rows, mistakes), float(np.mean(errors))
+class Keeper:
+    """A learner that keeps every label, and the half-space that it has to find."""
+
+    def __init__(self, asks: Filter, d: int, seed: int) -> None:
+        self.asks, self.rng = asks, np.random.default_rng(seed)
+        self.target = on_sphere(self.rng, 1, d)[0]
+        self.space = VersionSpace(self.rng, d)
+
+    def by_rows(self, most_rows: int) -> Iterator[tuple[Tally, float]]:
+        """Draw rows; yield the tally and the mean error of the members after each label."""
+        space, target = self.space, self.target
+        d, rows, mistakes = len(target), 0, 0
+        while rows < most_rows:
+            space.walk(2 * d)
+            X = on_sphere(self.rng, PAIRS, d)
+            asked = self.asks(space, X)
+            seen = X[: asked + 1]
+            predicted = np.einsum("ij,ij->i", seen, space.members[: len(seen)]) > 0.0
+            rows += len(seen)
+            mistakes += int(np.count_nonzero(predicted != (seen @ target > 0.0)))
+            if asked < PAIRS:
+                space.learn(X[asked], 1.0 if X[asked] @ target > 0.0 else -1.0)
+                errors = [error(target, member) for member in space.members]
+                yield Tally(len(space.rows), rows, mistakes), float(np.mean(errors))
+
+    def cost(self, X: Matrix) -> int:
+        """Count the multiplications by which the learner, as it is now, plays rows one by one.
+
+        `by_rows` decides on many rows at once, for speed. Here a row comes alone, and only its own
+        two members walk. The learner itself does not change.
+        """
+        space = CountedSpace(self.space, np.random.default_rng(len(self.space.rows)), 2)
+        for x in X:
+            space.walk(2 * len(x))
+            asked = self.asks(space, x[np.newaxis])
+            x @ space.members[0]  # the prediction
+            if asked == 0:
+                space.learn(x, 1.0 if x @ self.target > 0.0 else -1.0)
+        return space.counter.n
