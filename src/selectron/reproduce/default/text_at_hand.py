@@ -115,12 +115,25 @@ def errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
 
 def pool_error(texts: Texts, seed: int) -> float:
     """Return the test error of logistic regression after 300 labels of least margin."""
-    return next(error for n, error in pool_errors(texts, seed) if n == LABELS)
+    rows, test_rows = weighed(texts)
+    model = next(model for n, model in pool_models(texts, rows, seed) if n == LABELS)
+    return tested(model, test_rows, texts)
 
 
 def pool_errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
     """Yield the test error of logistic regression after each label of least margin."""
     rows, test_rows = weighed(texts)
+    for n, model in pool_models(texts, rows, seed):
+        yield n, tested(model, test_rows, texts)
+
+
+def tested(model: Any, test_rows: Any, texts: Texts) -> float:
+    """Return the error of a model on the test."""
+    return float((model.predict(test_rows) != texts.test_labels).mean())
+
+
+def pool_models(texts: Texts, rows: Any, seed: int) -> Iterator[tuple[int, Any]]:
+    """Yield logistic regression after each label of least margin, from two classes on."""
     rng, model = np.random.default_rng(seed), logistic(STRENGTH)
     asked: list[int] = []
     left = np.ones(len(texts.labels), bool)
@@ -133,8 +146,7 @@ def pool_errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
         asked.append(chosen)
         left[chosen] = False
         if len(set(texts.labels[asked].tolist())) > 1:
-            judged = model.fit(rows[asked], texts.labels[asked]).predict(test_rows)
-            yield len(asked), float((judged != texts.test_labels).mean())
+            yield len(asked), model.fit(rows[asked], texts.labels[asked])
 
 
 def weighed(texts: Texts) -> tuple[Any, Any]:
