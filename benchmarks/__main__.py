@@ -15,6 +15,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from matplotlib.figure import Figure  # noqa: E402
 
 from benchmarks import (  # noqa: E402
+    compare,
     default,
     experts,
     files,
@@ -40,6 +41,7 @@ GROUPS = {
     "labelling": labelling.rows,
     "files": files.rows,
     "shards": shards.rows,
+    "compare": compare.rows,
 }
 
 

@@ -50,4 +50,6 @@ def teach(table, checkpoint, progress, digest):
         Path(progress).write_text(str(rows))
 
     done = taught(table, frugal(), tick=tick, checkpoint=Path(checkpoint))
-    Path(digest).write_text(f"{done.digest()} {done.learner.n_asked_} {done.mistakes}")
+    Path(digest).write_text(
+        f"{done.digest()} {done.learner.n_asked_} {sorted(done.pairs.items(), key=str)}"
+    )

@@ -92,6 +92,27 @@ def test_the_digest_is_that_of_the_local_engine(table, local, workers, tmp_path)
 
 
 @pytest.mark.slow
+def test_a_comparison_is_that_of_the_local_engine(tmp_path):
+    """Every number of the JSON is the same: here, in local processes, and on Ray."""
+    tables = [str(write_csv(tmp_path / f"{n}.csv", n)) for n in (200, 300)]
+    words = [
+        *tables, "perceptron+margin:b=0.5", "default", "--shuffle", "--test", "0.3", "--seeds", "3",
+        "--json", "-",
+    ]  # fmt: skip
+    compare = [*command("")[:3], "compare", *words]
+    engines = [], ["--engine", "local"], ["--engine", "ray"]
+    here, local, ray = (
+        json.loads(
+            said(alone([*compare, *engine, *(["--workers", "2"] if engine else [])], tmp_path))
+        )
+        for engine in engines
+    )
+    assert len(here["results"]) == 2 * 2 * 2
+    assert len(here["f1_averages"]) == 2 * 2
+    assert here == local == ray
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["worker", "node", "driver"])
 def test_ten_kills_change_nothing(what, tmp_path):
     """The same digest and the same labels, never more than the budget."""

@@ -6,10 +6,14 @@ import sys
 import time
 
 import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score
 
 import selectron
 from selectron.cli import main
-from selectron.engines.sift_and_teach import Schedule
+from selectron.cli.one_pass import PassResult
+from selectron.engines import sift_and_teach
+from selectron.engines.sift_and_teach import FORMAT, Making, Schedule
+from selectron.files import read_file, write_file
 from tests.engines.files import (
     RULES,
     facts,
@@ -43,15 +47,53 @@ def undisturbed(table):
 
 
 def test_the_digest_does_not_depend_on_the_workers(table, undisturbed, tmp_path):
-    saved = tmp_path / "people.selectron"
+    saved, path = tmp_path / "people.selectron", tmp_path / "facts.json"
     options = "--engine", "local", "--workers", "2", "--budget", str(BUDGET), "--save", str(saved)
-    assert facts(table, *options) == undisturbed
+    printed, _ = started(table, *options, "--json", str(path)).communicate()
+    assert json.loads(path.read_text())["results"] == [undisturbed]
+    assert f" {undisturbed['f1'][0]:.4f} " in printed
     assert undisturbed["labels"][0] <= BUDGET
     assert undisturbed["judged"] == undisturbed["rounds"] == N
     assert undisturbed["mistakes"][0] < 0.2 * N
     learner = selectron.load(saved)
     assert learner.n_seen_ == N
     assert learner.n_asked_ == undisturbed["labels"][0]
+
+
+def test_the_f_measure_counts_every_row_of_every_shard(small, monkeypatch):
+    """The pairs are those of all predictions, of the opening and of the blocks of all workers."""
+    named, there = [], []
+
+    def batch(making, records, own=Making.batch):
+        made = own(making, records)
+        there.extend(made.labels)
+        return made
+
+    def first(*arguments, own=sift_and_teach.watched_batch):
+        predicted = own(*arguments)
+        named.extend(predicted)
+        return predicted
+
+    def later(*arguments, own=sift_and_teach.sift):
+        sifted, predicted = own(*arguments)
+        named.extend(predicted)
+        return sifted, predicted
+
+    monkeypatch.setattr(Making, "batch", batch)
+    monkeypatch.setattr(sift_and_teach, "watched_batch", first)
+    monkeypatch.setattr(sift_and_teach, "sift", later)
+    learner = selectron.SelectiveClassifier(
+        "perceptron", "margin:b=0.5", scaling="centred", random_state=0
+    )
+    done = taught(small, learner)
+    named = ["" if name is None else name for name in named]  # no class before the first label
+    [[low]] = PassResult("", done.learner, None, SMALL, done.pairs).found
+    about = {"labels": ["low"], "average": "macro"}
+    assert len(named) == len(there) == done.judged == SMALL
+    assert done.mistakes == sum(a != b for a, b in zip(named, there, strict=True))
+    assert low.f1 == pytest.approx(f1_score(there, named, **about), rel=1e-12)
+    assert low.precision == pytest.approx(precision_score(there, named, **about), rel=1e-12)
+    assert low.recall == pytest.approx(recall_score(there, named, **about), rel=1e-12)
 
 
 def test_all_depends_on_the_seed_and_the_shards(small):
@@ -139,7 +181,7 @@ def test_a_run_that_breaks_off_at_any_label_goes_on_the_same(small, tmp_path):
             taught(small, learner(), answer=answer, checkpoint=checkpoint)
         again = taught(small, learner(), checkpoint=checkpoint)
         assert again.digest() == whole.digest()
-        assert again.mistakes == whole.mistakes
+        assert again.pairs == whole.pairs
 
 
 @pytest.mark.slow
@@ -178,6 +220,10 @@ def test_a_checkpoint_of_another_run_is_refused(small, tmp_path):
     with pytest.raises(ValueError, match="checkpoint of another run"):
         taught(small, other, checkpoint=checkpoint)
     whole = checkpoint.read_bytes()
+    older = FORMAT._replace(version=1)
+    write_file(checkpoint, older, *read_file(checkpoint, FORMAT))
+    with pytest.raises(selectron.DamagedFile, match="load it with the older selectron"):
+        taught(small, learner, checkpoint=checkpoint)
     checkpoint.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(selectron.DamagedFile):
         taught(small, learner, checkpoint=checkpoint)

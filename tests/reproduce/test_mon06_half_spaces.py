@@ -8,7 +8,7 @@ from scipy.stats import ks_2samp
 
 from selectron.reproduce import EXPERIMENTS
 from selectron.reproduce.dkm09.labels import patience
-from selectron.reproduce.dkm09.sphere import BLOCK, Job
+from selectron.reproduce.dkm09.sphere import BLOCK, Job, tightness
 from selectron.reproduce.mon06 import noise, similar, version_space
 from selectron.reproduce.mon06.noise import KINDS, NoisyWorld
 from selectron.reproduce.mon06.similar import SHAPES, SimilarWorld
@@ -83,6 +83,8 @@ def stays(leave=1.0, by_another=0.5):
 
 def test_verdicts_on_the_version_space():
     held, refuted = "holds", "does not hold"
+    asked = [each["claim"].startswith("question: ") for each in version_space.verdicts(stays())]
+    assert asked == [False, False, True, True]
     assert said(version_space.verdicts(stays())) == [held, held, refuted, held]
     assert said(version_space.verdicts(stays(by_another=0.0))) == [held] * 4
     assert said(version_space.verdicts(stays(0.0, 0.0))) == [refuted, refuted, held, refuted]
@@ -93,7 +95,7 @@ def test_the_experiment_on_the_version_space(monkeypatch):
     monkeypatch.setattr(version_space, "DIMENSIONS", (2, 5))
     experiment = EXPERIMENTS["mon06-version-space"]
     shown = experiment.text(experiment.run(1, lambda: None))
-    for words in (*version_space.LEARNERS, "the first 20 d labels of 1 runs", "left open (4.3.1)"):
+    for words in (*version_space.LEARNERS, "the first 20 d labels of 1 runs", "question: (4.3.1)"):
         assert words in shown
 
 
@@ -136,33 +138,55 @@ def test_rows_of_similarity_1_are_uniform(shape):
         assert ks_2samp(world.judged @ direction, uniform @ direction).pvalue > 0.01
 
 
-def cells(labels=100.0, mistakes=50.0, grown=0.5):
+def cells(labels=100.0, mistakes=50.0, grown=0.5, reach=1.0):
     return {
-        "finest": 0.01, "errors": [0.01], "powers": [{"shape": "a", "d": 5, "power": grown}],
-        "cells": [{"similarity": s, "labels": [labels], "mistakes": [mistakes],
-                   "most_labels": [1e3], "most_mistakes": [1e2]} for s in (1.0, 0.1)],
+        "finest": 0.01, "errors": [0.01],
+        "powers": [{"patience": name, "shape": "a", "d": 5, "power": grown}
+                   for name in similar.PATIENCES],
+        "cells": [{"patience": name, "similarity": s, "labels": [labels], "mistakes": [mistakes],
+                   "most_labels": [1e3], "most_mistakes": [1e5],
+                   "reach": [reach if name == similar.GROWN else 0.5]}
+                  for name in similar.PATIENCES for s in (1.0, 0.1)],
     }  # fmt: skip
 
 
 def test_verdicts_on_similar_rows():
-    assert said(similar.verdicts(cells())) == ["holds"] * 3
-    assert said(similar.verdicts(cells(labels=2e3)))[0] == "does not hold"
-    assert said(similar.verdicts(cells(mistakes=2e2)))[1] == "does not hold"
-    assert said(similar.verdicts(cells(grown=15.0)))[2] == "does not hold"
+    assert said(similar.verdicts(cells())) == ["holds"] * 4
+    assert said(similar.verdicts(cells(reach=0.9)))[0] == "does not hold"
+    assert said(similar.verdicts(cells(labels=2e3)))[1] == "does not hold"
+    assert said(similar.verdicts(cells(mistakes=2e5)))[2] == "does not hold"
+    assert said(similar.verdicts(cells(grown=15.0)))[3] == "does not hold"
+
+
+def test_a_bound_that_holds_by_a_thousand_is_far_from_tight():
+    _, labels, mistakes, _ = similar.verdicts(cells())
+    assert labels["ours"] == "bound over measured, at least: 1.0e+01"
+    assert mistakes["ours"] == "bound over measured, at least: 2.0e+03, far from tight"
+    assert tightness(999.0) == "1.0e+03"
+    assert tightness(1000.0) == "1.0e+03, far from tight"
+
+
+@pytest.mark.parametrize("power", [0, 2])
+def test_the_patience_grows_with_a_power_of_the_similarity(power):
+    world = SimilarWorld(SHAPES["far from a plane across"], 0.2, 5, 0, power)
+    assert world.machine.states.now.query.patience == np.ceil(patience(5) * 5**power)
 
 
 def test_the_experiment_on_similar_rows(monkeypatch):
     monkeypatch.setattr(similar, "DIMENSIONS", (5,))
+    monkeypatch.setattr(similar, "SIMILARITIES", (1.0, 0.5))
     experiment = EXPERIMENTS["mon06-similar"]
     result = experiment.run(1, lambda: None)
-    one = similar.measure(similar.SimilarJob("far from a plane across", 0.5, 5, 0))
-    found = next(c for c in result["cells"] if c["shape"] == "far from a plane across"
-                 and c["similarity"] == 0.5)  # fmt: skip
-    assert found["labels"] == [tally.labels for tally in one.tallies]
-    assert found["labels"] == sorted(found["labels"])
-    shown = experiment.text(result)
-    for words in (*SHAPES, "Theorem 7", "mistakes, d = 5", f"{found['labels'][-1]:.0f}"):
-        assert words in shown
+    for name in similar.PATIENCES:
+        one = similar.measure(similar.SimilarJob(name, "far from a plane across", 0.5, 5, 0))
+        found = next(c for c in result["cells"] if c["shape"] == "far from a plane across"
+                     and (c["patience"], c["similarity"]) == (name, 0.5))  # fmt: skip
+        assert found["labels"] == [tally.labels for tally in one.tallies]
+        assert found["labels"] == sorted(found["labels"])
+        shown = experiment.text(result)
+        for words in (*SHAPES, "Theorem 7", f"mistakes, d = 5, {name}"):
+            assert words in shown
+        assert f"{found['labels'][-1]:.0f}" in shown
 
 
 # --- noise, Gaussian classes, rows with a margin
@@ -205,6 +229,8 @@ def noisy(labels=(50, 40, 30, 20), share=1.0, errors=(0.1, 0.2, 0.3, 0.4)):
 
 def test_verdicts_on_noise():
     held, refuted = "holds", "does not hold"
+    asked = [each["claim"].startswith("question: ") for each in noise.verdicts(noisy())]
+    assert asked == [True, True, True, False, False]
     assert said(noise.verdicts(noisy())) == [held, held, refuted, held, refuted]
     more = noise.verdicts(noisy(labels=(30, 40, 50, 20), errors=(0.4, 0.3, 0.2, 0.1)))
     assert said(more) == [held, refuted, held, refuted, held]

@@ -109,6 +109,15 @@ def test_other_numbers_do_not():
     assert said(found)[3] == "holds in part (1 of 7)"
 
 
+def test_variances_are_compared_among_the_learners_that_run_here(monkeypatch):
+    steady = "random + DKM update"  # of the thesis's six, and not run here
+    monkeypatch.setitem(TABLE, steady, [(mean, 0.1) for mean, _ in TABLE[steady]])
+    found = verdicts(result())[3]
+    assert found["verdict"] == "holds"
+    assert found["ours"] == "in 6 of 7; in the thesis's table in 6"
+    assert all(name in found["claim"] for name in ONLINE)
+
+
 def test_text_and_picture(tmp_path):
     experiment, found = EXPERIMENTS["mon06-section-4.6"], result()
     shown = experiment.text(found | {"verdicts": verdicts(found)})

@@ -83,8 +83,30 @@ def test_a_budget_holds_memory(folder, monkeypatch, tmp_path):
     assert held[-1]["support_vectors"] == 6 < free[-1]["support_vectors"]
     assert held[0]["megabytes"] == held[-1]["megabytes"]
     result = {"budget": 6, "runs": runs}
-    assert KERNEL_BUDGET.text(result).count("\n") == 4
+    assert KERNEL_BUDGET.text(result).count("\n") == 5
     KERNEL_BUDGET.plot(result, tmp_path / "b.png")
+
+
+@pytest.mark.parametrize(
+    ("column", "held", "free", "said"),
+    [
+        ("megabytes", 1.0, 2.0, "holds"),
+        ("megabytes", 1.3, 2.0, "holds in part (3 of 4)"),
+        ("microseconds", 1.3, 2.0, "holds in part (3 of 4)"),
+        ("megabytes", 1.0, 1.4, "holds in part (3 of 4)"),
+        ("microseconds", 1.0, 1.4, "holds in part (3 of 4)"),
+    ],
+)
+def test_a_budget_is_judged_by_time_and_memory(column, held, free, said):
+    def run(removal, usual, growth):
+        grown = {"microseconds": usual, "megabytes": usual} | {column: growth}
+        early = {"rows": 1, "microseconds": 1.0, "megabytes": 1.0, "support_vectors": 1}
+        late = early | grown
+        looks = [look | {"mistakes": 0} for look in (early, early, late, late)]
+        return {"r": 0.0, "removal": removal, "rows": 4, "looks": looks}
+
+    runs = [run(None, 2.0, free), run("random", 1.0, held)]
+    assert kernel_budget.judge({"runs": runs})["verdict"] == said
 
 
 def usps_mistakes(mistakes_too):

@@ -94,14 +94,21 @@ def test_it_holds(name, seed):
     assert mistakes.sum() <= bound_of(name, X, y, updates, volume) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("name", "share"), [("theorem 1", 0.7), ("theorem 3", 0.6)])
-def test_new_directions_come_near_it(name, share):
-    """Every round is a tie, and wrong: half of the bound would not hold."""
-    X, y = np.eye(6), np.full(6, 2)
+@pytest.mark.parametrize(
+    ("name", "n", "share"), [("theorem 1", 6, 0.7), ("theorem 2", 100, 0.7), ("theorem 3", 6, 0.6)]
+)
+def test_new_directions_come_near_it(name, n, share):
+    """Every round is a tie, and wrong: half of the bound would not hold.
+
+    A tie is asked about whatever the coin, so one outcome is the expectation. Theorem 2 needs more
+    rounds: beside the loss of 0 as a comparator, which is n, its bound has a term that grows like
+    the root of n.
+    """
+    X, y = np.eye(n), np.full(n, 2)
     mistakes, updates, volume = expected(PAIRS[name], X, y)
     bound = bound_of(name, X, y, updates, volume)
-    assert mistakes.sum() == pytest.approx(6.0)
-    assert share * bound <= 6.0 <= bound
+    assert mistakes.sum() == pytest.approx(n)
+    assert share * bound <= n <= bound
 
 
 def test_the_coins_are_all_weighed():

@@ -5,6 +5,7 @@ Shares of the sphere are exact: `band_share` is a band, and `wrong_outside` the 
 itself, `Reflection` + `Halving`.
 """
 
+from functools import cache
 from math import cos, inf, pi, sin, sqrt
 from typing import NamedTuple
 
@@ -112,6 +113,31 @@ def runs(request):
 def test_lemma_8_the_threshold_does_not_fall_too_soon(runs):
     too_small = sum(ratio < 1 for ratio in runs.least)
     assert too_small / RUNS <= LABELS * 0.75**PATIENCE < 1 / 4
+
+
+@cache
+def fall():
+    """Return what is left of the threshold after a run of right answers to the learner itself."""
+    world = World(Reflection(), Halving(1), 10, 0)
+    first = world.machine.states.now.query.threshold
+    for _ in world.by_band(100):
+        left = world.machine.states.now.query.threshold / first
+        if left < 1:
+            return left
+    raise AssertionError("the threshold never fell")
+
+
+@given(d=DIMENSIONS, theta=ANGLES, share=st.floats(0.0, 1.0, exclude_min=True))
+def test_lemma_8_a_fall_below_the_floor_needs_unlikely_answers(d, theta, share):
+    """The step of the proof: R right answers in a row have odds of (3/4)^R before such a fall.
+
+    The threshold is at the floor or above, and a fall takes it below. It is halved, so it was less
+    than twice the floor, where Lemma 9 has an error in four answers.
+    """
+    floor = sin(theta) / sqrt(16 * d)
+    threshold = floor * (1 + share * (1 / fall() - 1))
+    errors = share_of_errors_inside(d, theta, threshold) * theta / pi
+    assert 1 - errors / band_share(d, threshold) <= 3 / 4
 
 
 def test_lemma_10_holds_in_runs_of_the_learner(runs):

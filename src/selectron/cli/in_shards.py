@@ -85,9 +85,8 @@ def in_shards(
         with others_aside(), engine:
             done = teaching.run(learner, engine, bar.update)
     result = ShardedResult(
-        name, done.learner, rows, shards.n_rows, done.judged, done.mistakes, done.digest(),
-        len(shards.bounds),
-    )  # fmt: skip
+        name, done.learner, rows, shards.n_rows, done.pairs, done.digest(), len(shards.bounds)
+    )
     check_classes(result, options)
     return result
 

@@ -15,7 +15,7 @@ from selectron import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
 from selectron.cli.oracle import Answering, oracle, stored_labels
 from selectron.cli.output import progress
-from selectron.engines.sift_and_teach import judged
+from selectron.engines.sift_and_teach import Pairs, n_wrong, pairs_of
 from selectron.evaluate import Found, macro_f1
 from selectron.features.columns import text_of
 from selectron.streams.records import size_of
@@ -33,10 +33,15 @@ class PassResult:
     learner: SelectiveClassifier
     rows: FileRows
     rounds: int = 0
-    judged: int = 0  # rows whose labels the file has
-    mistakes: int = 0
-    # Pairs of texts: what a row was, and what it was predicted as; empty if nobody counts them.
-    pairs: Counter[tuple[str, str | None]] = field(default_factory=Counter, kw_only=True)
+    pairs: Pairs = field(default_factory=Counter)  # of the rows whose labels the file has
+
+    @property
+    def judged(self) -> int:
+        return self.pairs.total()
+
+    @property
+    def mistakes(self) -> int:
+        return n_wrong(self.pairs)
 
     def row(self) -> list[object]:
         error = f"{self.mistakes / self.judged:.4f}" if self.judged else None
@@ -158,15 +163,8 @@ def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Name
         return batch.labels[t] if answer is of_file else answer(batch.records[t])
 
     predicted = watched_batch(result.learner, X, label_of, named_classes(options))
-    known, mistakes = judged(predicted, batch.labels)
     result.rounds += len(batch.records)
-    result.judged += known
-    result.mistakes += mistakes
-    result.pairs.update(
-        (text_of(label), None if named is None else text_of(named))
-        for named, label in zip(predicted, batch.labels, strict=True)
-        if label is not None
-    )
+    result.pairs += pairs_of(predicted, batch.labels)
 
 
 def named_classes(options: Namespace) -> list[Any] | None:

@@ -11,6 +11,7 @@ between rounds the driver writes checkpoints, from which it goes on.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,10 +52,9 @@ from selectron.streams.rows import RowBatch, RowMaker
 from selectron.streams.shards import Shards, Stretch
 from selectron.streams.two_classes import Sides
 
-FORMAT = Format("selectron checkpoint", 1, "run", file="a checkpoint", owner="a run in shards")
+FORMAT = Format("selectron checkpoint", 2, "run", file="a checkpoint", owner="a run in shards")
 BETWEEN = 20  # times as long as it took to write a checkpoint, nothing is written
-COUNTS = "rounds", "judged", "mistakes"
-
+Pairs = Counter[tuple[str, str | None]]  # what a row was, what it was predicted as, as texts
 Answer = Callable[[int, Record, Any], Any]  # of a row's number, its record and label: the label
 
 
@@ -127,13 +127,12 @@ class Block(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a worker has found: the rows that it hands on, and how many predictions were wrong."""
+    """What a worker has found: the rows that it hands on, and how its predictions turned out."""
 
     sifted: Sifted
     labels: list[Any]  # of the rows that are asked about; None of the others
     records: list[Record | None]
-    judged: int
-    mistakes: int
+    pairs: Pairs
 
 
 LEARNERS: dict[str, SelectiveClassifier] = {}  # of this worker, by the digest: the latest one
@@ -162,7 +161,7 @@ def sift_block(block: Block) -> Found:
         sifted,
         [labels[t] if asked else None for t, asked in kept],
         [records[t] if asked else None for t, asked in kept],
-        *judged(predicted, labels),
+        pairs_of(predicted, labels),
     )
 
 
@@ -173,8 +172,17 @@ class Progress:
     learner: SelectiveClassifier
     done: list[int]  # rows of each shard
     rounds: int = 0
-    judged: int = 0  # rows whose labels the file has
-    mistakes: int = 0
+    pairs: Pairs = field(default_factory=Counter)  # of the rows whose labels the file has
+
+    @property
+    def judged(self) -> int:
+        """How many rows have a label in the file."""
+        return self.pairs.total()
+
+    @property
+    def mistakes(self) -> int:
+        """How many of those rows were predicted wrong."""
+        return n_wrong(self.pairs)
 
     def digest(self) -> str:
         """Return the SHA-256 of the learner's file."""
@@ -247,7 +255,7 @@ class Teaching:
             return self.answer(numbers[t], records[t], labels[t])
 
         predicted = watched_batch(progress.learner, X, label_of, self.classes)
-        self._judge(progress, judged(predicted, labels))
+        progress.pairs += pairs_of(predicted, labels)
 
     def _round(
         self,
@@ -264,7 +272,7 @@ class Teaching:
         ]
         for found, (_, start, _) in zip(engine.map(sift_block, jobs), blocks, strict=True):
             self._teach(progress.learner, found, start)
-            self._judge(progress, (found.judged, found.mistakes))
+            progress.pairs += found.pairs
 
     def _teach(self, learner: SelectiveClassifier, found: Found, start: int) -> None:
         places = {t: k for k, t in enumerate(found.sifted.positions.tolist())}
@@ -275,10 +283,6 @@ class Teaching:
             return self.answer(start + t, record, found.labels[places[t]])
 
         teach(learner, found.sifted, label_of)
-
-    def _judge(self, progress: Progress, found: tuple[int, int]) -> None:
-        progress.judged += found[0]
-        progress.mistakes += found[1]
 
     def fingerprint(self, learner: SelectiveClassifier) -> str:
         """Tell this run from others: all that its result depends on."""
@@ -303,7 +307,8 @@ class Teaching:
             "learner": np.frombuffer(to_bytes(progress.learner), np.uint8),
             "done": np.array(progress.done, np.int64),
         }
-        about = {name: getattr(progress, name) for name in COUNTS} | {"of": print_of_run}
+        pairs = [[*pair, n] for pair, n in progress.pairs.items()]
+        about = {"rounds": progress.rounds, "pairs": pairs, "of": print_of_run}
         write_file(self.checkpoint, FORMAT, tensors, json.dumps(about, sort_keys=True))
         ended = perf_counter()
         return ended + BETWEEN * (ended - began)
@@ -312,12 +317,13 @@ class Teaching:
         assert self.checkpoint is not None
         tensors, text = read_file(self.checkpoint, FORMAT)
         with refusing(self.checkpoint):
-            about = fields(json.loads(text), "the run", (*COUNTS, "of"))
+            about = fields(json.loads(text), "the run", ("rounds", "pairs", "of"))
             reader = Reader(tensors)
             sizes = np.array([stop - start for start, stop in self.shards.bounds])
             file = reader.take("learner", np.uint8, (None,)).tobytes()
             done = reader.take("done", np.int64, (None,), low=0)
-            same = about.pop("of") == print_of_run
+            pairs = Counter({(there, named): n for there, named, n in about["pairs"]})
+            same = about["of"] == print_of_run
             if same and not (len(done) == len(sizes) and (done <= sizes).all()):
                 raise DamagedFile(f"so many rows are done: {done.tolist()!r:.60}")
         if not same:
@@ -325,13 +331,21 @@ class Teaching:
                 f"{self.checkpoint} is the checkpoint of another run: of other data, shards, "
                 "options or another seed; remove it, or name another file"
             )
-        return Progress(from_bytes(file), done.tolist(), **about)
+        return Progress(from_bytes(file), done.tolist(), about["rounds"], pairs)
 
 
-def judged(predicted: Any, labels: list[Any]) -> tuple[int, int]:
-    """Return how many rows have a label, and how many of them were predicted wrong."""
-    known = [(p, y) for p, y in zip(predicted, labels, strict=True) if y is not None]
-    return len(known), sum(p is None or text_of(p) != text_of(y) for p, y in known)
+def pairs_of(predicted: Any, labels: list[Any]) -> Pairs:
+    """Count what the rows with a label were, and what they were predicted as: None is no class."""
+    return Counter(
+        (str(text_of(label)), None if named is None else str(text_of(named)))
+        for named, label in zip(predicted, labels, strict=True)
+        if label is not None
+    )
+
+
+def n_wrong(pairs: Pairs) -> int:
+    """Return how many rows were predicted as what they were not."""
+    return sum(n for (there, named), n in pairs.items() if there != named)
 
 
 def _of_unit_norm(X: Table) -> Table:

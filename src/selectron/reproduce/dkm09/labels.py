@@ -21,6 +21,7 @@ from selectron.reproduce.dkm09.sphere import (
     jobs_of,
     report_curves,
     tallies_inside_the_band,
+    tightness,
 )
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import first_passages
@@ -151,7 +152,8 @@ def verdicts(result: Row) -> list[Row]:
         verdict(
             "no filter lets the Perceptron improve on an error eps before 1/(5 sin(pi eps))^2 "
             "labels (Theorem 1)",
-            f"labels at the next error over that floor: {min(floors, default=inf):.0f} at least",
+            "labels at the next error over that floor, at least: "
+            + (tightness(min(floors)) if floors else "none"),
             [times >= 1.0 for times in floors],
         ),
         verdict(
@@ -178,7 +180,10 @@ def judge_theorem_3(result: Row) -> Row:
         "with a proven constant the active learner keeps to the bounds on its rows, mistakes and "
         "labels (Theorem 3)",
         "bound over measured, at least: "
-        + ", ".join(f"{quantity} {min(some, default=inf):.1e}" for quantity, some in times.items()),
+        + "; ".join(
+            f"{quantity} {tightness(min(some)) if some else 'none'}"
+            for quantity, some in times.items()
+        ),
         [ratio >= 1.0 for some in times.values() for ratio in some],
     )
 

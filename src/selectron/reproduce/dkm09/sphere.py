@@ -27,6 +27,7 @@ from selectron.spec import QueryRule, Rules, UpdateRule
 from selectron.streams.drifting import on_sphere
 
 BLOCK = 4096
+FAR = 1000.0  # a bound that holds by this factor is called far from tight
 Found = TypeVar("Found")
 Signs = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
 
@@ -37,6 +38,11 @@ def error(target: Vector, weights: Vector) -> float:
     if length == 0.0:
         return 0.5
     return acos(min(1.0, max(-1.0, float(target @ weights) / length))) / pi
+
+
+def tightness(times: float) -> str:
+    """Write a bound over what was measured, and say so where it is far from tight."""
+    return f"{times:.1e}" + (", far from tight" if times >= FAR else "")
 
 
 class Tally(NamedTuple):

@@ -78,9 +78,8 @@ class Experiment(Generic[Job, Found]):
         The jobs run on all cores, each in a process, or on the engine that the user names.
     needs : callable
         Raises ValueError where a file or a package that every job needs is missing.
-    caption, claim : str
-        The text begins with the caption, in which names of the report in braces stand for their
-        values. The text ends with the claim, where the study has no `verdicts`.
+    caption : str
+        The text begins with it; names of the report in braces stand for their values.
     """
 
     name: str
@@ -93,7 +92,6 @@ class Experiment(Generic[Job, Found]):
     processes: bool = False
     needs: Callable[[], object] = nothing
     caption: str = ""
-    claim: str = ""
 
     def steps(self, seeds: int | None) -> int:
         """Count the jobs, for a progress bar."""
@@ -116,7 +114,7 @@ class Experiment(Generic[Job, Found]):
     def text(self, result: Row) -> str:
         """Write the report between its caption and the claims, with a verdict on each."""
         judged = "\n".join(["", *verdict_lines(result["verdicts"])]) if "verdicts" in result else ""
-        parts = self.caption.format_map(result), self.study.text(result), judged, self.claim
+        parts = self.caption.format_map(result), self.study.text(result), judged
         return "\n".join(part for part in parts if part)
 
     def plot(self, result: Row, path: Path) -> None:

@@ -190,18 +190,20 @@ def verdicts(result: Row) -> list[Row]:
 
     return [
         verdict(
-            "left open (3.7): DKM's learner works on Gaussian classes and on rows with a margin",
+            "question: (3.7) DKM's learner works on Gaussian classes and on rows with a margin",
             f"share of runs that reach {levels}: "
             + "; ".join(f"{kind} {' '.join(f'{s:.2f}' for s in some)}"
                         for kind, some in shares.items()),
             [share == 1.0 for some in shares.values() for share in some],
         ),
         compared(
-            "left open (4.6.2): where no half-space separates, the query rule of CBGZ is better "
+            "question: (4.6.2) where no half-space separates, the query rule of CBGZ is better "
             f"equipped than that of DKM, both with the Perceptron: labels to {ERRORS[COMPARED]:g}",
             sooner, CBGZ, DKM_PERCEPTRON,
         ),
-        compared("the same, by the error at the end", closer, CBGZ, DKM_PERCEPTRON),
+        compared(
+            "question: (4.6.2) the same, by the error at the end", closer, CBGZ, DKM_PERCEPTRON,
+        ),
         compared(
             "where no half-space separates, DKM's update does worse than the Perceptron's under "
             f"the same query rule (4.6.2): labels to {ERRORS[COMPARED]:g}",

@@ -150,11 +150,11 @@ def verdicts(result: Row) -> list[Row]:
         ),
         judge("so can the standard Perceptron's (4.3.2)", "leave", PERCEPTRON),
         judge(
-            "left open (4.3.1): the row on which DKM is wrong has to be the one that made the "
+            "question: (4.3.1) the row on which DKM is wrong has to be the one that made the "
             "first hypothesis", "by_another", DKM, DKM_SUPERVISED, never=True,
         ),
         judge(
-            "left open (4.3.2): the selective samplers of [CBGZ06] leave the version space too",
+            "question: (4.3.2) the selective samplers of [CBGZ06] leave the version space too",
             "leave", SEL_P, SEL_2ND,
         ),
     ]  # fmt: skip

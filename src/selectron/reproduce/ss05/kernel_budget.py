@@ -6,11 +6,14 @@ from typing import NamedTuple
 from selectron.kernels.choice import REMOVALS
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.report import Picture, fill, finish, new_figure
+from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.ss05.figure_3 import begin, digits, mistakes, n_support
 
 BUDGET = 500
 STRETCH = 3_000  # rows between two looks at the clock
 RADII = (0.0, 0.05)
+STAYS, GROWS = 1.25, 1.5  # at most, and at least: the last quarter over the second
+CLAIM = "With a budget time and memory stay as they are; without one both grow with the stream"
 
 
 class Job(NamedTuple):
@@ -46,14 +49,32 @@ def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
 
 
 def text(result: Row) -> str:
-    """Write every run at its end, and time and memory early and late."""
+    """Write every run at its end, time and memory early and late, and what they say of a budget."""
     line = ("{r:5.2f}  {room:12s}{total:9d}{share:8.4f}{late:14.4f}{support_vectors:9d}"
             "{us_2:21.0f}{us_4:8.0f}{mb_2:9.1f}{mb_4:8.1f}")  # fmt: skip
     return "\n".join([
         f"{'r':>5s}  {'makes room':12s}{'mistakes':>9s}{'share':>8s}{'last quarter':>14s}"
         f"{'support':>9s}{'us/row, 2nd quarter':>21s}{'4th':>8s}{'MB, 2nd':>9s}{'4th':>8s}",
         *fill(line, map(_line, result["runs"])),
+        f"{CLAIM}:\n  {(judged := judge(result))['ours']} -> {judged['verdict']}",
     ])  # fmt: skip
+
+
+def judge(result: Row) -> Row:
+    """Judge by every run whether a budget holds time and memory, and whether both grow without."""
+    growths: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    for line in map(_line, result["runs"]):
+        growth = line["us_4"] / line["us_2"], line["mb_4"] / line["mb_2"]
+        growths[line["removal"] is None].append(growth)
+    holds = [each >= GROWS for run in growths[True] for each in run]
+    holds += [each <= STAYS for run in growths[False] for each in run]
+    time, memory = (f"{max(each):.2f}" for each in zip(*growths[False], strict=True))
+    time_free, memory_free = (f"{min(each):.2f}" for each in zip(*growths[True], strict=True))
+    ours = (
+        f"4th quarter over 2nd, with a budget at most {time} (time) and {memory} (MB), "
+        f"without one at least {time_free} and {memory_free}"
+    )
+    return verdict(CLAIM, ours, holds, f"stays: {STAYS:g} times at most; grows: {GROWS:g} at least")
 
 
 def _line(run: Row) -> Row:
