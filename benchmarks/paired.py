@@ -26,7 +26,7 @@ class Row:
 
     @property
     def passed(self) -> bool:
-        return self.ratio >= self.gate if self.faster else self.ratio <= self.gate
+        return bool(self.ratio >= self.gate if self.faster else self.ratio <= self.gate)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"passed": self.passed}
