@@ -3,6 +3,7 @@
 import os
 import shutil
 import statistics
+import time
 from pathlib import Path
 
 import pytest
@@ -235,6 +236,32 @@ def test_a_closed_tab_and_a_new_start_lose_nothing(chromium, tmp_path):
         visit.wait_until_saved()
         assert kept(service) == given
         assert live_answers(service) == len(given)
+        visit.leave()
+
+
+def test_nothing_is_asked_before_the_first_status(chromium, tmp_path):
+    """Answers that were kept are sent at once; a card without its classes would be half a card."""
+    items, truth = office.tickets(60)
+    with office.service(tmp_path, items) as service, office.server(service) as house:
+        visit = Visit(chromium, house.address)
+        given = visit.label(truth, 2)
+        visit.wait_until_saved()
+        visit.go(offline=True)
+        given |= visit.label(truth, 2)
+        visit.page.close()
+        visit.go(offline=False)
+        held = []
+        visit.context.route("**/api/v1/status", lambda route: held.append(route))
+        visit.open(house.address)
+        patience = time.monotonic() + 10.0
+        while len(kept(service)) < 4 and time.monotonic() < patience:
+            visit.page.wait_for_timeout(50)
+        visit.page.wait_for_timeout(300)
+        expect(visit.page.locator(".card-body")).to_have_count(0)
+        held[0].continue_()
+        given |= visit.label(truth, 2)
+        visit.wait_until_saved()
+        assert kept(service) == given
         visit.leave()
 
 

@@ -39,6 +39,7 @@ export class LabelView {
   // questions
 
   async refill() {
+    if (!this.state.status.classes) return; // the first status brings them, and calls again
     if (this.fetching) {
       this.again = true;
       return;

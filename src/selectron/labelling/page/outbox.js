@@ -1,6 +1,6 @@
 // Answers on their way to the disk. Each waits in IndexedDB until the server has it, so closing the
 // tab or losing the network loses nothing. The id is made here: sending twice counts once.
-import { call, Offline, Refused } from "/page/api.js";
+import { call, Refused } from "/page/api.js";
 
 const WAITS = [250, 500, 1000, 2000, 4000, 8000];
 
@@ -75,17 +75,12 @@ export class Outbox {
     while (this.waiting.length) {
       const entry = this.waiting[0];
       if (entry.kept) await entry.kept;
-      try {
-        const reply = await call(entry.method, entry.path, entry.body);
-        await this.done(entry);
-        this.durable(entry, reply);
-      } catch (error) {
-        if (error instanceof Offline || (error instanceof Refused && (error.temporary || error.status === 401))) {
-          return this.later(error);
-        }
-        await this.done(entry);
-        this.refused(entry, error);
-      }
+      const refusal = await call(entry.method, entry.path, entry.body).then(() => null, (error) => error);
+      if (refusal && (!(refusal instanceof Refused) || refusal.temporary || refusal.status === 401)) return this.later(refusal);
+      // Out of the outbox first: whatever goes wrong with showing it, the next entry is not this one.
+      await this.done(entry);
+      if (refusal) this.refused(entry, refusal);
+      else this.durable(entry);
     }
   }
 
