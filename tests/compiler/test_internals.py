@@ -51,6 +51,7 @@ FUNCTIONS = {
     "sklearn.utils.validation._get_feature_names": ("X",),
 }
 METHODS = {
+    "llvmlite.binding.ModuleRef": ("data_layout", "functions"),
     "numba.core.base.BaseContext": (
         "cast",
         "get_abi_sizeof",
@@ -73,10 +74,13 @@ METHODS = {
         "_ensure_finalized",
         "_finalize_final_module",
         "_optimize_final_module",
+        "_optimize_functions",
         "_verify_declare_only_symbols",
+        "add_ir_module",
+        "enable_object_caching",
         "get_pointer_to_function",
     ),
-    "numba.core.compiler.CompilerBase": ("define_pipelines",),
+    "numba.core.compiler.CompilerBase": ("compile_extra", "define_pipelines"),
     "numba.core.compiler.DefaultPassBuilder": ("define_nopython_pipeline",),
     "numba.core.compiler.StateDict": (),
     "numba.core.compiler_machinery.AnalysisPass": ("run_pass",),
@@ -163,6 +167,14 @@ def test_an_intrinsic_keeps_its_definition():
 def test_code_is_made_for_a_cpu_that_has_a_name():
     _, cpu, _ = cpu_target.target_context.codegen().magic_tuple()
     assert isinstance(cpu, str), f"codegen().magic_tuple() changed: {installed('numba')}"
+
+
+def test_code_can_be_optimised_function_by_function():
+    codegen = cpu_target.target_context.codegen()
+    missing = [
+        name for name in ("_data_layout", "_function_pass_manager") if not hasattr(codegen, name)
+    ]
+    assert missing == [], f"the code generator has no {missing}: {installed('numba')}"
 
 
 @jit

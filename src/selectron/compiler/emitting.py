@@ -6,15 +6,14 @@ for Python, and `compiled_form_of` gives it a second one that emits LLVM code in
 """
 
 from collections.abc import Callable
-from inspect import Parameter, Signature, signature
+from inspect import signature
 from typing import NamedTuple, TypeAlias
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, type_callable
 
-from selectron.compiler.numba_internals import BaseContext, cgutils, populate_array
-from selectron.compiler.verbs import INLINE
+from selectron.compiler.numba_internals import BaseContext, Signature, cgutils, populate_array
 
 
 class Site(NamedTuple):
@@ -36,20 +35,19 @@ def compiled_form_of(plain: Callable[..., object]) -> Callable[[Emit], Emit]:
     """
 
     def register(emit: Emit) -> Emit:
-        def typed(typing_context: object, *kinds: types.Type) -> object:
-            result, generate = emit(*kinds)
-            return result(*kinds), lambda context, builder, call, values: generate(
-                Site(context, builder), *values
-            )
+        @type_callable(plain)
+        def choose_type(context: object) -> Callable[..., types.Type]:
+            def result_of(*kinds: types.Type) -> types.Type:
+                return emit(*kinds)[0]
 
-        names = ["typing_context", *signature(emit).parameters]
-        arguments = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
-        typed.__signature__ = Signature(arguments)  # type: ignore[attr-defined]
-        emitted = intrinsic(typed)
+            result_of.__signature__ = signature(emit)  # type: ignore[attr-defined]
+            return result_of
 
-        @overload(plain, strict=False, jit_options=INLINE)
-        def choose_body(*args: types.Type) -> Callable[..., object]:
-            return lambda *args: emitted(*args)
+        @lower_builtin(plain, types.VarArg(types.Any))
+        def generate(
+            context: BaseContext, builder: ir.IRBuilder, call: Signature, values: list[ir.Value]
+        ) -> ir.Value:
+            return emit(*call.args)[1](Site(context, builder), *values)
 
         return emit
 

@@ -12,6 +12,7 @@ knows how Numba lays out its types on the CPU, a `Signature` has the types of on
 
 from typing import TypeAlias
 
+from llvmlite.binding import ModuleRef as ModuleRef
 from numba.core import caching as caching
 from numba.core import cgutils as cgutils
 from numba.core import event as event

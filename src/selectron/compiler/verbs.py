@@ -18,11 +18,21 @@ from numba import config, njit, types
 from numba.extending import overload, register_jitable
 
 from selectron.compiler.cache import kept
-from selectron.compiler.inlining import Ingredient
+from selectron.compiler.inlining import Ingredient, Kernel, apart, seldom
 from selectron.compiler.numba_internals import event
 from selectron.compiler.replacing import Replacement
 
-__all__ = ["INLINE", "KERNEL", "Replacement", "Verb", "digest", "helper", "kernel"]
+__all__ = [
+    "INLINE",
+    "KERNEL",
+    "Replacement",
+    "Verb",
+    "apart",
+    "digest",
+    "helper",
+    "kernel",
+    "seldom",
+]
 
 Function: TypeAlias = Callable[..., Any]
 Body = TypeVar("Body", bound=Function)
@@ -38,7 +48,13 @@ INLINE = {
 }
 # Kernels share compiled bodies if all their options are the same. Kernels keep the interpreter's
 # lock: a state has room for one row, and a prediction in another thread would write there too.
-KERNEL = {"cache": True, "error_model": "numpy", "_nrt": False}
+KERNEL = {
+    "cache": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": Kernel,
+}
 
 LOGGER = getLogger(__name__)
 PACKAGE = f"{__name__.partition('.')[0]}."

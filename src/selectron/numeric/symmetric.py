@@ -3,7 +3,7 @@
 import numpy as np
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.compiler.verbs import Verb, helper
+from selectron.compiler.verbs import Verb, apart, helper
 from selectron.numeric.rows import DenseRow, Row, SparseRow, entry_index
 from selectron.numeric.sums import lane_dot
 
@@ -14,6 +14,7 @@ def quadratic_form(x: Row, A: Matrix, support: Indices) -> float:
 
 
 @quadratic_form.of(DenseRow)
+@apart
 def dense_quadratic_form(x: DenseRow, A: Matrix, support: Indices) -> float:
     nonzeros = 0
     for i in range(len(x.values)):
@@ -79,6 +80,7 @@ def image(x: Row, A: Matrix, out: Vector) -> None:
 
 
 @helper
+@apart
 def downdate(A: Matrix, g: Vector, share: float) -> None:
     """Subtract share * g gᵀ from A; (g_i g_j) first, so that A stays symmetric to the bit."""
     for i in range(len(g)):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from selectron.arrays import DType, Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import helper, seldom
 from selectron.numeric.rows import WIDEST_KEPT, Row, sealed_row, write_out
 from selectron.protocol import (
     Presented,
@@ -109,6 +109,7 @@ def quantile(values: Vector, share: float) -> float:
 
 
 @helper
+@seldom
 def kind_of(largest: Vector, least: float) -> int:
     """Return IMAGES or TABLE."""
     if len(largest) < LEAST_PIXELS or least < 0.0:
@@ -169,6 +170,7 @@ def cleaned(early: Matrix, column: Vector, factors: Vector) -> int:
 
 
 @helper
+@seldom
 def taught_again(
     winsorised: WinsorisedState, early: Matrix, column: Vector, kind: int
 ) -> WinsorisedState:
@@ -206,6 +208,7 @@ def is_odd(row: Vector, most: float) -> bool:
 
 
 @helper
+@seldom
 def without_odd_rows(early: Matrix, column: Vector, largest: Vector, least: float) -> float:
     """Take back what a few odd rows said about the largest and least values; return the least.
 
@@ -251,6 +254,7 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
 
 
 @end_warm_up.of(AutomaticState)
+@seldom
 def show_early_rows(
     scaling: AutomaticState, update: UpdateState, query: QueryState
 ) -> tuple[UpdateState, QueryState]:

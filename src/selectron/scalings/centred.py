@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from selectron.arrays import DType, Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import helper, seldom
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import (
     DenseRow,
@@ -92,6 +92,7 @@ def per_length(x: Row) -> float:
 
 
 @helper
+@seldom
 def extreme_length(values: Vector) -> float:
     """Return the length of numbers so small or large that their squares are not."""
     largest, bad = 0.0, 0
@@ -117,6 +118,7 @@ def finished(buffer: Vector, shrink: float, last: float) -> DenseRow:
 
 
 @helper
+@seldom
 def unreadable(buffer: Vector) -> DenseRow:
     """Present NaN in the place of a row that is not finite: the pass finds it in the margin."""
     buffer[:] = nan

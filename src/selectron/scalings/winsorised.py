@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from selectron.arrays import DType, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import helper, seldom
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, write_out
 from selectron.numeric.sums import lane_dot
@@ -98,12 +98,11 @@ def clipped(value: float, bound: float) -> float:
 
 
 @helper
-def rescale(scaling: WinsorisedState) -> None:
+@seldom
+def rescale(buffer: Vector, factors: Vector) -> None:
     """Multiply the row in the buffer by the factors of its columns."""
-    buffer, factors = scaling.buffer, scaling.factors
-    if scaling.rescaled:
-        for i in range(len(factors)):
-            buffer[i] = clipped(buffer[i] * factors[i], LARGEST_VALUE)
+    for i in range(len(factors)):
+        buffer[i] = clipped(buffer[i] * factors[i], LARGEST_VALUE)
 
 
 @helper
@@ -124,7 +123,8 @@ def winsorised_absorb(scaling: WinsorisedState, x: Row) -> WinsorisedState:
     write_out(x, buffer)
     if not all_finite(buffer[:d]):  # the pass will refuse the row
         return scaling
-    rescale(scaling)
+    if scaling.rescaled:
+        rescale(buffer, scaling.factors)
     n_rows = scaling.n_rows + 1
     looked_at = n_rows
     if 0 < scaling.memory < n_rows:
@@ -151,7 +151,8 @@ def presented_up_to(scaling: WinsorisedState, x: Row, most: float) -> DenseRow:
     write_out(x, buffer)
     if not all_finite(buffer[:d]):
         return unreadable(buffer)
-    rescale(scaling)
+    if scaling.rescaled:
+        rescale(buffer, scaling.factors)
     square = standardise(scaling, most)
     bias = scaling.bias * sqrt(scaling.square_length)
     length = sqrt(square + bias * bias)
