@@ -45,6 +45,7 @@ from selectron.updates import (
     SecondOrder,
     Winnow,
 )
+from tests.rules.test_strokes import strokes
 
 D, N = 4, 40
 RNG = np.random.default_rng(7)
@@ -124,6 +125,7 @@ def mixture(made):
 
 
 SMALL_ROWS = sparse(ROWS)
+STROKES, SIDES = strokes(N, side=8)
 LEARNERS = {
     "default": lambda: waiting(fitted(TWO)),
     "default many": lambda: waiting(fitted(FOUR)),
@@ -158,6 +160,9 @@ LEARNERS = {
     "winnow balanced": two(Winnow(eta=0.3, balanced=True), Capped(explore=0.1)),
     "p-norm": two(PNorm(p=4.0), Always()),
     "probit": two(Probit(), Auto(explore=0.1), Automatic(warmup=5)),
+    "strokes": lambda: waiting(
+        fitted(SIDES, Probit(), Auto(), rows=STROKES, scaling=Automatic(warmup=20)), STROKES
+    ),
     "probit low rank": two(Probit(rank=3), Auto()),
     "class ridge": two(ClassRidge(), Balanced(rho=0.3, leak=1.0)),
     "many low rank": many(ClassRidge(rank=3), Balanced(rho=0.3)),
@@ -238,6 +243,8 @@ def _mixture_uses():
 def _learner_uses(kind):
     rows = SMALL_ROWS if "sparse" in kind or "text" in kind else ROWS
     labels = FOUR if "many" in kind else TWO
+    if kind == "strokes":
+        rows, labels = STROKES, SIDES
     late = rows[20:24]
 
     def answer(learner, path):

@@ -73,3 +73,37 @@ def presented(twin, X):
         twin.absorb(x)
         rows.append(twin.present(x))
     return np.array(rows)
+
+
+class Strokes(Centred):
+    """Pictures of strokes as `Automatic` presents them: smoothed after a warm-up of 50 rows."""
+
+    def __init__(self, d, bias=0.5):
+        super().__init__(d, bias)
+        self.side = round(d**0.5)
+        self.early, self.passes, self.gain = [], 0, 1.0
+
+    def absorb(self, x):
+        super().absorb(x)
+        if self.t <= 50:
+            self.early.append(x)
+        if self.t == 50:
+            rows = np.array([super(Strokes, self).present(x)[:-1] for x in self.early])
+            pictures = rows.reshape(-1, self.side, self.side)
+            total = (pictures**2).sum()
+            across = (pictures[:, :, 1:] * pictures[:, :, :-1]).sum()
+            down = (pictures[:, 1:] * pictures[:, :-1]).sum()
+            self.passes = int(0.5 - 1.0 / np.log(min(across, down) / total))
+            self.gain = np.sqrt(total / (self.smooth(rows) ** 2).sum())
+
+    def smooth(self, rows):
+        """Multiply pictures by powers of the matrix of the bell [1 2 1]/4 from both sides."""
+        n = self.side
+        bell = 0.5 * np.eye(n) + 0.25 * np.eye(n, k=1) + 0.25 * np.eye(n, k=-1)
+        bell = np.linalg.matrix_power(bell, self.passes)
+        pictures = np.asarray(rows).reshape(-1, n, n)
+        return (bell @ pictures @ bell).reshape(np.shape(rows))
+
+    def present(self, x):
+        z = super().present(x)
+        return np.append(self.gain * self.smooth(z[:-1]), z[-1])

@@ -24,6 +24,7 @@ from selectron.protocol import (
     warm_up,
 )
 from selectron.scalings.centred import Centred, CentredState, keeps_statistics
+from selectron.scalings.strokes import Smoothing, smooth, smoothed_weights, smoothing_for
 from selectron.scalings.winsorised import Winsorised, WinsorisedState, presented_up_to
 from selectron.spec import Range, Scaling
 
@@ -74,7 +75,8 @@ class Automatic(Scaling):
         centred = Centred(warmup=self.warmup).begin(d, dtype)
         winsorised = Winsorised(warmup=self.warmup).begin(d, dtype)
         early = np.zeros((min(self.warmup, MOST_EARLY) if d <= WIDEST_KEPT else 0, d))
-        return AutomaticState(centred, winsorised, np.zeros(d), early, np.zeros(len(early)))
+        rooms = np.zeros(d), early, np.zeros(len(early)), Smoothing(np.zeros(d))
+        return AutomaticState(centred, winsorised, *rooms)
 
 
 class AutomaticState(NamedTuple):
@@ -83,6 +85,7 @@ class AutomaticState(NamedTuple):
     largest: Vector  # for each column: its largest value in the warm-up
     early: Matrix  # the first rows; of a table, without outliers once all are there
     column: Vector  # room for one of their columns
+    smoothing: Smoothing  # of pictures of strokes
     least: float = 0.0  # the least of all entries and 0
     kind: int = UNDECIDED
 
@@ -232,7 +235,7 @@ def without_odd_rows(early: Matrix, column: Vector, largest: Vector, least: floa
 
 @absorb.of(AutomaticState)
 def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
-    centred, winsorised, largest, early, column, least, kind = scaling
+    centred, winsorised, largest, early, column, smoothing, least, kind = scaling
     if kind != TABLE:
         centred = absorb(centred, x)
     if kind != IMAGES:
@@ -250,7 +253,8 @@ def automatic_absorb(scaling: AutomaticState, x: Row) -> AutomaticState:
             winsorised = taught_again(winsorised, early, column, kind_of(largest, least))
         if winsorised.n_rows >= winsorised.warmup:
             kind = kind_of(largest, least)
-    return AutomaticState(centred, winsorised, largest, early, column, least, kind)
+            smoothing = smoothing_for(smoothing, centred, early, kind == IMAGES)
+    return AutomaticState(centred, winsorised, largest, early, column, smoothing, least, kind)
 
 
 @end_warm_up.of(AutomaticState)
@@ -269,15 +273,24 @@ def show_early_rows(
 
 @present.of(AutomaticState)
 def automatic_present(scaling: AutomaticState, x: Row) -> Presented:
-    if scaling.kind == IMAGES:
-        return present(scaling.centred, x)
-    return presented_up_to(scaling.winsorised, x, CUT)
+    if scaling.kind != IMAGES:
+        return presented_up_to(scaling.winsorised, x, CUT)
+    z = present(scaling.centred, x)
+    room, passes, gain = scaling.smoothing
+    if passes > 0:
+        smooth(z.values[: len(room)], room, passes, gain)
+    return z
 
 
 @fold.of(AutomaticState)
 def fold_images(scaling: AutomaticState, weights: Matrix) -> Any:
-    """Fold the centring of images; the entries of tables are cut one by one."""
-    return fold(scaling.centred, weights) if scaling.kind == IMAGES else None
+    """Fold the centring and the smoothing of images; entries of tables are cut one by one."""
+    if scaling.kind != IMAGES:
+        return None
+    smoothing = scaling.smoothing
+    return fold(
+        scaling.centred, smoothed_weights(smoothing, weights) if smoothing.passes > 0 else weights
+    )
 
 
 has_statistics.of(AutomaticState)(keeps_statistics)

@@ -1,0 +1,139 @@
+"""Pictures of strokes: present them smoothed, so that strokes one pixel apart are alike.
+
+To a separator every pixel is a feature of its own. What it learns of a stroke says nothing about
+the same stroke one pixel further. Smoothed rows say it: each pixel takes part in its neighbours.
+Handwriting then needs far fewer labels. Clothes and other pictures of areas need more, because they
+differ by edges and textures. The first rows tell the two apart: in areas the likeness of pixels
+fades from step to step by the same factor, and in strokes faster.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from selectron.arrays import Matrix, Vector
+from selectron.compiler.verbs import KERNEL, apart, helper, seldom
+from selectron.numeric.elementary import logarithm, sqrt
+from selectron.numeric.rows import sealed_row
+from selectron.protocol import flaw, out_of_range, present, room_for
+from selectron.scalings.centred import CentredState
+from selectron.spec import POSITIVE, Range
+
+LEAST_LIKENESS = 0.4  # of pixels side by side; below, there is nothing to smooth
+FADING = 0.75  # likeness over two steps as a share of that over one, squared: areas are at 1
+LEAST_ROWS = 20  # of the warm-up: fewer say too little
+MOST_PASSES = 8
+
+
+class Smoothing(NamedTuple):
+    room: Vector  # a picture that is smoothed along its lines, and not yet across
+    passes: int = 0  # how often a picture is smoothed; 0: rows are no pictures of strokes
+    gain: float = 1.0  # makes up for the length that smoothing takes away
+
+
+@helper
+def side_of(d: int) -> int:
+    """Return the side of a square of d pixels, 0 if there is none."""
+    side = int(sqrt(float(d)) + 0.5)
+    return side if side * side == d else 0
+
+
+@helper
+@apart
+def smooth(picture: Vector, room: Vector, passes: int, gain: float) -> None:
+    """Take half of each pixel and a quarter of its two neighbours, along lines and then across.
+
+    Beyond the edge all is dark. Each pass is a symmetric matrix, and so is their product.
+    """
+    d, side = len(picture), side_of(len(picture))
+    for _ in range(passes):
+        left, middle, right, inner = picture[: d - 2], picture[1 : d - 1], picture[2:], room[1:]
+        for i in range(len(middle)):  # across the ends of lines too: these come next
+            inner[i] = 0.5 * middle[i] + 0.25 * (left[i] + right[i])
+        for start in range(0, d, side):
+            end = start + side - 1
+            room[start] = 0.5 * picture[start] + 0.25 * picture[start + 1]
+            room[end] = 0.5 * picture[end] + 0.25 * picture[end - 1]
+        above, below, inner = room[: d - 2 * side], room[2 * side :], room[side : d - side]
+        lines = picture[side : d - side]
+        for i in range(len(inner)):
+            lines[i] = 0.5 * inner[i] + 0.25 * (above[i] + below[i])
+        for i in range(side):
+            end = d - side + i
+            picture[i] = 0.5 * room[i] + 0.25 * room[i + side]
+            picture[end] = 0.5 * room[end] + 0.25 * room[end - side]
+    for i in range(d):
+        picture[i] *= gain
+
+
+@njit(**KERNEL)
+def smooth_table(pictures: Matrix, room: Vector, passes: int, gain: float) -> None:
+    """Smooth every picture of a table."""
+    for k in range(len(pictures)):
+        smooth(pictures[k], room, passes, gain)
+
+
+def smoothed_weights(smoothing: Smoothing, weights: Matrix) -> Matrix:
+    """Return the weights whose products with rows are those of these weights with smoothed rows."""
+    found, d = weights.copy(), len(smoothing.room)
+    smooth_table(found[:, :d], np.zeros(d), smoothing.passes, smoothing.gain)
+    return found
+
+
+@helper
+def lagged(picture: Vector, side: int, across: int, down: int) -> float:
+    """Return the sum of products of pixels that are so many steps apart."""
+    total = 0.0
+    for line in range(side - down):
+        for place in range(side - across):
+            here = line * side + place
+            total += picture[here] * picture[here + down * side + across]
+    return total
+
+
+@helper
+@seldom
+def smoothing_for(
+    smoothing: Smoothing, centred: CentredState, early: Matrix, images: bool
+) -> Smoothing:
+    """Return how to smooth rows like the early ones: not at all, unless they are of strokes.
+
+    Of strokes whose likeness over one step is c, n = -1/log(c) passes smooth about as far as pixels
+    are alike: n passes are a bell curve of variance n/2 along either side.
+    """
+    d, room = len(smoothing.room), smoothing.room
+    side = side_of(d)
+    if not images or side < 3 or len(early) < LEAST_ROWS:
+        return smoothing
+    total = across = down = far_across = far_down = 0.0
+    for k in range(len(early)):
+        picture = present(centred, sealed_row(early[k])).values[:d]
+        total += lagged(picture, side, 0, 0)
+        across += lagged(picture, side, 1, 0)
+        down += lagged(picture, side, 0, 1)
+        far_across += lagged(picture, side, 2, 0)
+        far_down += lagged(picture, side, 0, 2)
+    if total <= 0.0:
+        return smoothing
+    near, far = min(across, down) / total, min(far_across, far_down) / total
+    if not LEAST_LIKENESS <= near < 1.0 or far > FADING * near * near:
+        return smoothing
+    passes = min(max(int(0.5 - 1.0 / logarithm(near)), 1), MOST_PASSES)
+    kept = 0.0
+    for k in range(len(early)):
+        picture = present(centred, sealed_row(early[k])).values[:d]
+        smooth(picture, room, passes, 1.0)
+        kept += lagged(picture, side, 0, 0)
+    return Smoothing(room, passes, sqrt(total / kept))
+
+
+room_for(Smoothing, "room")
+
+
+@flaw.of(Smoothing)
+def smooths_no_square(smoothing: Smoothing) -> str:
+    """Only a square has neighbours above and below, and a picture of one pixel has none."""
+    if smoothing.passes > 0 and side_of(len(smoothing.room)) < 3:
+        return f"passes is {smoothing.passes}, but {len(smoothing.room)} columns are no square"
+    return out_of_range(smoothing, passes=Range(0, MOST_PASSES), gain=POSITIVE)
