@@ -1,5 +1,6 @@
 """The calls of version 1, on a real server with a real store."""
 
+import gc
 import json
 import threading
 import time
@@ -270,6 +271,13 @@ def test_a_full_service_and_a_stopped_one_say_when_to_come_again(tmp_path):
         assert (stopped.status_code, stopped.headers["retry-after"]) == (503, "5")
         assert http.get("/healthz").status_code == 503
         http.close()
+
+
+def test_no_call_waits_while_garbage_is_looked_for_among_what_stays(tmp_path):
+    with office.service(tmp_path) as service:
+        with office.server(service):
+            assert gc.get_freeze_count() > 100_000
+        assert gc.get_freeze_count() == 0
 
 
 def test_stopping_ends_streams_and_finishes_answers(tmp_path):

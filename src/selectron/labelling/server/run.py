@@ -1,10 +1,12 @@
 """One server process: a socket, the application, and an end without loose threads."""
 
 import asyncio
+import gc
 import secrets
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +87,10 @@ class Server:
     def run(self, ready: Callable[[str], None] | None = None) -> None:
         """Serve. `ready` is called with the address when the server takes calls."""
         self._server.ready = (lambda: ready(self.address)) if ready else None
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
         try:
-            self._server.run(sockets=[self._socket])
+            with _promptly():
+                self._server.run(sockets=[self._socket])
         finally:
-            sys.setswitchinterval(before)
             self._log.close()
 
     def new_address(self) -> str:
@@ -134,6 +134,23 @@ class _Uvicorn(uvicorn.Server):
         """End the streams first: uvicorn waits for open responses."""
         self.config.app.state.stream.stop()  # type: ignore[union-attr]
         await super().shutdown(sockets)
+
+
+@contextmanager
+def _promptly() -> Iterator[None]:
+    """Let calls wait neither for a learner that computes nor for a collector of garbage.
+
+    Compiled code and items are a million objects, which stay. To look for garbage among them takes
+    .2 s, in which nothing is answered: one answer in a hundred would wait for that alone.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        sys.setswitchinterval(before)
 
 
 def _bind(host: str, port: int) -> socket.socket:
