@@ -77,6 +77,23 @@ def test_replay_gives_the_same_digest():
     assert log.replayed().digest() == log.desk.digest()
 
 
+@pytest.mark.parametrize(("people", "least"), [(1, 1), (2, 1), (20, 21)])
+def test_a_crowd_is_served_by_few_choices(people, least):
+    log, chosen = begin(n=400), []
+    for name in range(people):
+        log.next(f"p{name}", 1)
+    log.choose()
+    for n in range(100):
+        name = f"p{n % people}"
+        question = log.next(name, 1)["questions"][0]
+        log.answer(f"a{n}", question["question"], truth(question), name)
+        log.next(name, 1)
+        assert log.desk.books.waiting
+        chosen.append(log.choose()["chosen"])
+    assert sum(chosen) >= 80
+    assert min(filter(None, chosen)) == least
+
+
 # undo and correction
 
 

@@ -30,11 +30,15 @@ TEXTS = {
 def queue_is_short(books: Books) -> int:
     """Return how many questions are to be chosen so that nobody has to wait.
 
-    Who took a question of late is at work, though they may hold none at this moment.
+    Who took a question of late is at work, though they may hold none at this moment. A choice
+    takes as long for one question as for many, and answers wait meanwhile: so many are chosen at a
+    time where many people are at work, once half of them are taken.
     """
     active = set(books.takers)
     wanted = max(LEAST_QUEUE, QUEUE_PER_ANNOTATOR * len(active))
     ready = sum(question.kind != "overlap" for question in books.waiting.values())
+    if ready >= max(LEAST_QUEUE, wanted // 2):
+        return 0
     return max(0, min(wanted - ready, room(books) - ready))
 
 
