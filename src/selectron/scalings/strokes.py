@@ -21,7 +21,7 @@ from selectron.scalings.centred import CentredState
 from selectron.spec import POSITIVE, Range
 
 LEAST_LIKENESS = 0.4  # of pixels side by side; below, there is nothing to smooth
-FADING = 0.75  # likeness over two steps as a share of that over one, squared: areas are at 1
+FADING = 0.92  # likeness over two steps as a share of that over one, squared: areas are at 1
 LEAST_ROWS = 20  # of the warm-up: fewer say too little
 MOST_PASSES = 8
 
@@ -99,8 +99,8 @@ def smoothing_for(
 ) -> Smoothing:
     """Return how to smooth rows like the early ones: not at all, unless they are of strokes.
 
-    Of strokes whose likeness over one step is c, n = -1/log(c) passes smooth about as far as pixels
-    are alike: n passes are a bell curve of variance n/2 along either side.
+    Of strokes whose likeness over one step is c, in the direction where it is less, n = -1/log(c)
+    passes smooth about as far as pixels are alike: n passes are a bell curve of variance n/2.
     """
     d, room = len(smoothing.room), smoothing.room
     side = side_of(d)
@@ -116,8 +116,9 @@ def smoothing_for(
         far_down += lagged(picture, side, 0, 2)
     if total <= 0.0:
         return smoothing
-    near, far = min(across, down) / total, min(far_across, far_down) / total
-    if not LEAST_LIKENESS <= near < 1.0 or far > FADING * near * near:
+    near, nearest = min(across, down) / total, max(across, down) / total
+    farthest = max(far_across, far_down) / total
+    if not LEAST_LIKENESS <= near < 1.0 or farthest > FADING * nearest * nearest:
         return smoothing
     passes = min(max(int(0.5 - 1.0 / logarithm(near)), 1), MOST_PASSES)
     kept = 0.0
