@@ -1,6 +1,7 @@
 """The poller's table: its bars, its text, its picture, and where its data come from."""
 
 import gzip
+from functools import partial
 
 import numpy as np
 import pytest
@@ -58,6 +59,26 @@ def test_without_data_only_what_is_drawn(monkeypatch):
     monkeypatch.setenv("SELECTRON_DATA", "nowhere")
     with pytest.raises(ValueError, match="SELECTRON_DATA is nowhere, which is no folder"):
         problems.data_folder()
+
+
+@pytest.mark.parametrize(
+    ("read", "file"),
+    [
+        (problems.epa_requests, "epa_http.csv.gz"),
+        (partial(problems.client_packets, name="web"), "client_packets.npz"),
+        (lambda folder: problems.read_documents(folder / "texts.jsonl.gz"), "texts.jsonl.gz"),
+    ],
+)
+def test_a_missing_file_is_named_with_the_remedy(tmp_path, read, file):
+    with pytest.raises(FileNotFoundError, match=f"^{file} not found in .*: set SELECTRON_DATA"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["certified-stopping", "files-beside-pipelines"])
+def test_experiments_that_need_several_files_refuse_to_begin(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"not found in .*: set SELECTRON_DATA"):
+        EXPERIMENTS[name].needs()
 
 
 def test_recorded_traffic_is_read(tmp_path, monkeypatch):

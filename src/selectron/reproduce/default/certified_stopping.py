@@ -24,6 +24,7 @@ from selectron.reproduce.harness.problems import (
     needed_data_folder,
     read_documents,
     read_pixels,
+    require_file,
 )
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
 from selectron.streams import drifting
@@ -92,8 +93,7 @@ def require_streams() -> None:
     """Refuse to begin where a data set is missing."""
     folder = needed_data_folder("certified-stopping", "MNIST, USPS and Reuters-21578")
     for file in ("mnist.npz", "usps.npz", "reuters21578.jsonl.gz"):
-        if not (folder / file).is_file():
-            raise ValueError(f"{file} not found in {folder}")
+        require_file(folder / file)
 
 
 class Job(NamedTuple):

@@ -61,6 +61,16 @@ def data_file(name: str) -> Path | None:
     return path if path.is_file() else None
 
 
+def require_file(path: Path) -> Path:
+    """Return the path of a file of data; refuse one that is missing."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.name} not found in {path.parent}: set SELECTRON_DATA, or --data, to the "
+            "folder that has it"
+        )
+    return path
+
+
 def require_digits() -> None:
     """Refuse to begin where MNIST or USPS is missing."""
     missing = [file for file in DIGIT_FILES if data_file(file) is None]
@@ -121,7 +131,7 @@ class Document(TypedDict):
 
 def read_documents(path: Path) -> list[Document]:
     """Read one JSON object a line."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    with gzip.open(require_file(path), "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
@@ -150,7 +160,8 @@ class Requests(NamedTuple):
 
 def epa_requests(folder: Path) -> Requests:
     """Read a day of the EPA's web server, 1995: times in whole seconds, bytes 0 if unknown."""
-    with gzip.open(folder / "epa_http.csv.gz", "rt", encoding="utf-8") as file:
+    path = require_file(folder / "epa_http.csv.gz")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [(row["t"], row["client"], row["bytes"] or "0") for row in csv.DictReader(file)]
     times, clients, sizes = np.array(rows, dtype=np.float64).T
     return Requests(times - times[0], clients.astype(np.int64), sizes)
@@ -172,7 +183,7 @@ def busy_clients(requests: Requests, least: int = 100) -> list[int]:
 
 def client_packets(folder: Path, name: str) -> Vector:
     """Read when packets came in half a minute at one client: seconds, `web` or `youtube`."""
-    with np.load(folder / "client_packets.npz") as file:
+    with np.load(require_file(folder / "client_packets.npz")) as file:
         times = file[f"{name}_t"].astype(np.float64)
     since_first: Vector = times - times[0]
     return since_first

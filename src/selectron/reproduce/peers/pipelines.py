@@ -18,7 +18,11 @@ import numpy as np
 
 from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.problems import needed_data_folder, read_documents
+from selectron.reproduce.harness.problems import (
+    needed_data_folder,
+    read_documents,
+    require_file,
+)
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 from selectron.streams import FileRows
 
@@ -92,8 +96,7 @@ CORPORA = {
 def require() -> None:
     """Refuse to begin where a corpus is missing."""
     for file in (REUTERS, NEWS, EPA):
-        if not (needed_data_folder(file, "corpora") / file).is_file():
-            raise ValueError(f"{file} is not in the folder of data sets")
+        require_file(needed_data_folder(file, "corpora") / file)
 
 
 def jobs(seeds: int) -> list[Job]:
