@@ -302,6 +302,7 @@ def test_data_sets_come_before_learners(data, others):
         (a, "b.csv", PLAIN): "b.csv: there is no such file; unknown rule 'b.csv'",
         (a, "perceptrn", PLAIN): "did you mean perceptron",
         (a, PLAIN, b): "name all data sets first",
+        (a, PLAIN, "iris"): "iris comes after a learner: name all data sets first",
     }.items():
         with pytest.raises(ValueError, match=re.escape(said)):
             sources_and_rules(words)

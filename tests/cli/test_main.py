@@ -102,6 +102,10 @@ ERRORS = {
     "missing argument": (["bound", "ng.novikoff", "max_norm=1"], "missing margin: pass them as"),
     "argument in words": (["bound", "ng.novikoff", "margin=x"], "margin='x' is not a number"),
     "two for one": (["bound", "ng.novikoff", "margin=1,2"], "margin takes one number, got 1,2"),
+    "given twice": (
+        ["bound", "ng.novikoff", "max_norm=1", "margin=1", "margin=2"],
+        "margin is given twice: give it one value",
+    ),
     "outside its range": (["bound", "ng.novikoff", "max_norm=1", "margin=0"], "margin must be in"),
     "too large": (
         ["bound", "ng.novikoff", "max_norm=1", "margin=1e-200"],

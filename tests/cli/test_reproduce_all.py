@@ -157,7 +157,13 @@ def test_the_facts_in_json(command, ran, tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [["--all"], ["--report", "x"], ["good", "--quick"], ["good", "--all", "--report", "x"]],
+    [
+        ["--all"],
+        ["--report", "x"],
+        ["good", "--quick"],
+        ["good", "--all", "--report", "x"],
+        ["--list", "--all", "--report", "x"],
+    ],
 )
 def test_options_that_do_not_go_together(command, ran, options):
     code, out, err = command("reproduce", *options)

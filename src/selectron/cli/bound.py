@@ -50,6 +50,8 @@ def _arguments(theorem: Theorem, given: list[str]) -> dict[str, float | list[flo
         name, _, text = assignment.partition("=")
         if name not in names:
             raise ValueError(f"unknown argument {name!r}; it takes {', '.join(names)}")
+        if name in arguments:
+            raise ValueError(f"{name} is given twice: give it one value")
         try:
             numbers = [float(part) for part in text.split(",")]
         except ValueError:

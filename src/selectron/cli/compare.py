@@ -70,14 +70,18 @@ def sources_and_rules(words: Sequence[str]) -> tuple[list[str], list[str]]:
     first = next((k for k, word in enumerate(words) if k > 0 and is_learner(word)), len(words))
     sources, rules = list(dict.fromkeys(words[:first])), list(words[first:])
     for word in sources[1:]:
-        if not Path(word).exists() and word not in SHIPPED:
+        if not _is_data(word):
             raise ValueError(f"{word}: there is no such file; {why_no_learner(word)}")
-    late = next((word for word in rules if not is_learner(word) and Path(word).exists()), None)
+    late = next((word for word in rules if not is_learner(word) and _is_data(word)), None)
     if late:
         raise ValueError(f"{late} comes after a learner: name all data sets first")
     if not rules:
         raise ValueError(f"name learners after the data: {EXAMPLES}")
     return sources, rules
+
+
+def _is_data(word: str) -> bool:
+    return Path(word).exists() or word in SHIPPED
 
 
 def _check(options: Namespace, n_sources: int, n_learners: int) -> None:

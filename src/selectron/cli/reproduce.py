@@ -58,8 +58,8 @@ def _reproduce_all(options: Namespace) -> int:
 def _prepare(options: Namespace) -> None:
     if options.name is not None and options.name not in EXPERIMENTS:
         raise ValueError(f"unknown experiment {options.name!r}; known are {', '.join(EXPERIMENTS)}")
-    if options.all and (options.name or options.plot or not options.report):
-        raise ValueError("--all takes no experiment and no --plot, and needs --report DIR")
+    if options.all and (options.name or options.list or options.plot or not options.report):
+        raise ValueError("--all takes no experiment, --list or --plot, and needs --report DIR")
     if not options.all and (options.report or options.quick):
         raise ValueError("--report and --quick go with --all")
     if options.report and find_spec("matplotlib") is None:
