@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from selectron.arrays import Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import apart, helper
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import DenseRow, Row, add_scaled, dot
 from selectron.numeric.symmetric import image
@@ -160,6 +160,7 @@ def logistic_glance(update: LogisticState, x: Row) -> Forecast:
 
 
 @glance.of(ManyLogisticState)
+@apart
 def many_logistic_glance(update: ManyLogisticState, x: Row) -> ManyForecast:
     scores = update.scores
     most, total = 0.0, 0.0
@@ -179,6 +180,7 @@ predict.of(LogisticState, ManyLogisticState)(already_exact)
 
 
 @learn.of(LogisticState)
+@apart
 def logistic_learn(update: LogisticState, x: Row, y: float, forecast: Forecast) -> LogisticState:
     plus = y > 0.0
     mistaken = (forecast.margin > 0.0) != plus
@@ -188,6 +190,7 @@ def logistic_learn(update: LogisticState, x: Row, y: float, forecast: Forecast) 
 
 
 @learn.of(ManyLogisticState)
+@apart
 def many_logistic_learn(
     update: ManyLogisticState, x: Row, y: float, forecast: ManyForecast
 ) -> ManyLogisticState:

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import apart, helper
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, add_scaled, dot
 from selectron.numeric.sums import lane_dot
@@ -137,6 +137,7 @@ predict.of(ForgettingState)(already_exact)
 
 
 @learn.of(ForgettingState)
+@apart
 def forgetting_learn(
     update: ForgettingState, x: Row, y: float, forecast: Forecast
 ) -> ForgettingState:

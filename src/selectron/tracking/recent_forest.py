@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import apart, helper
 from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
@@ -276,6 +276,7 @@ def taught(trees: Trees, x: Row, label: int, mistaken: bool) -> Trees:
 
 
 @glance.of(ForestState)
+@apart
 def forest_glance(update: ForestState, x: Row) -> Forecast:
     trees = update.trees
     write_out(x, trees.row)
@@ -289,6 +290,7 @@ def forest_glance(update: ForestState, x: Row) -> Forecast:
 
 
 @glance.of(ManyForestState)
+@apart
 def many_forest_glance(update: ManyForestState, x: Row) -> ManyForecast:
     trees, scores = update.trees, update.scores
     write_out(x, trees.row)
@@ -307,6 +309,7 @@ predict.of(ForestState, ManyForestState)(already_exact)
 
 
 @learn.of(ForestState)
+@apart
 def forest_learn(update: ForestState, x: Row, y: float, forecast: Forecast) -> ForestState:
     plus = y > 0.0
     trees = taught(update.trees, x, 1 if plus else 0, (forecast.margin > 0.0) != plus)
@@ -314,6 +317,7 @@ def forest_learn(update: ForestState, x: Row, y: float, forecast: Forecast) -> F
 
 
 @learn.of(ManyForestState)
+@apart
 def many_forest_learn(
     update: ManyForestState, x: Row, y: float, forecast: ManyForecast
 ) -> ManyForestState:

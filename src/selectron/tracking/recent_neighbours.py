@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.compiler.verbs import helper
+from selectron.compiler.verbs import apart, helper
 from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
@@ -163,6 +163,7 @@ def kept_label(kept: Kept, x: Row, label: int, mistaken: bool) -> Kept:
 
 
 @glance.of(NeighboursState)
+@apart
 def neighbours_glance(update: NeighboursState, x: Row) -> Forecast:
     write_shares(update.kept, x)
     shares = update.kept.shares
@@ -170,6 +171,7 @@ def neighbours_glance(update: NeighboursState, x: Row) -> Forecast:
 
 
 @glance.of(ManyNeighboursState)
+@apart
 def many_neighbours_glance(update: ManyNeighboursState, x: Row) -> ManyForecast:
     write_shares(update.kept, x)
     for k in range(len(update.scores)):
@@ -182,6 +184,7 @@ predict.of(NeighboursState, ManyNeighboursState)(already_exact)
 
 
 @learn.of(NeighboursState)
+@apart
 def neighbours_learn(
     update: NeighboursState, x: Row, y: float, forecast: Forecast
 ) -> NeighboursState:
@@ -191,6 +194,7 @@ def neighbours_learn(
 
 
 @learn.of(ManyNeighboursState)
+@apart
 def many_neighbours_learn(
     update: ManyNeighboursState, x: Row, y: float, forecast: ManyForecast
 ) -> ManyNeighboursState:
