@@ -55,5 +55,5 @@ def test_a_simulation_finds_out_who_is_wrong():
 
 def test_without_the_data_it_refuses(monkeypatch, tmp_path):
     monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
-    with pytest.raises(ValueError, match=r"mnist\.npz not found"):
+    with pytest.raises(FileNotFoundError, match=r"mnist\.npz not found"):
         study.require_streams()
