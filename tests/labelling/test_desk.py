@@ -164,6 +164,50 @@ def test_going_back_learns_little_again():
         assert len(lessons) < 4 * back + 16
 
 
+def test_a_learner_that_goes_far_back_chooses_once_it_knows_as_much_again():
+    log = begin(n=1000)
+    for n in range(300):
+        log.answer(f"f{n}", None, "spam" if n % 2 else "ham", "ann", item=f"i{n}")
+    log.desk.learn()
+    log.next("ann", 1)
+    log.choose()
+    log.next("ann", 3)
+    log.undo("f0", "ann")
+    while log.desk.lessons_left > 16:  # the choice itself learns the last ones
+        assert log.choose()["chosen"] == 0
+        log.desk.learn_some()
+    assert log.choose()["chosen"] > 0
+    log.next("ann", 5)
+    log.undo("f298", "ann")
+    assert log.choose()["chosen"] > 0
+    log.undo("f1", "ann")
+    log.next("bob", 10)
+    assert log.next("cyd", 1)["questions"]  # nobody is sent away meanwhile
+    assert log.desk.lessons_left > 16
+    assert log.replayed().digest() == log.desk.digest()
+
+
+class Counted(list):
+    """A list that counts how many of its entries are read by their place."""
+
+    reads = 0
+
+    def __getitem__(self, place):
+        self.reads += 1
+        return super().__getitem__(place)
+
+
+def test_a_learner_far_behind_takes_some_lessons_without_a_look_at_all_others():
+    log = begin(n=2000)
+    for n in range(2000):
+        log.answer(f"f{n}", None, "spam" if n % 2 else "ham", "ann", item=f"i{n}")
+    steps = log.desk.books.steps = Counted(log.desk.books.steps)
+    before = log.desk.lessons_left
+    log.desk.learn_some()
+    assert 2 <= before - log.desk.lessons_left <= 20
+    assert steps.reads < 100
+
+
 # audits
 
 

@@ -273,6 +273,37 @@ def test_a_full_service_and_a_stopped_one_say_when_to_come_again(tmp_path):
         http.close()
 
 
+def test_answers_come_between_the_lessons_that_a_reader_waits_for(tmp_path, monkeypatch):
+    items, truth = office.tickets(120)
+    with office.service(tmp_path, items) as service, office.server(service) as house:
+        headers = {"Authorization": f"Bearer {house.token}"}
+        with httpx.Client(base_url=house.url, headers=headers) as http:
+
+            def find(n):
+                body = {"id": f"f{n}", "item": items[n]["id"], "label": truth[items[n]["id"]]}
+                assert http.post("/api/v1/answers", json=body).status_code == 200
+
+            for n in range(100):
+                find(n)
+            http.get("/api/v1/report")
+            teach = office.WordLearner.teach
+            monkeypatch.setattr(
+                office.WordLearner,
+                "teach",
+                lambda learner, lessons: (time.sleep(0.01 * len(lessons)), teach(learner, lessons)),
+            )
+            http.delete("/api/v1/answers/f0")
+            ask = {"url": f"{house.url}/api/v1/report", "headers": headers}
+            reader = threading.Thread(target=httpx.get, kwargs=ask)
+            reader.start()
+            time.sleep(0.1)
+            began = time.monotonic()
+            find(110)
+            assert time.monotonic() - began < 0.5
+            assert reader.is_alive()
+            reader.join()
+
+
 def test_no_call_waits_while_garbage_is_looked_for_among_what_stays(tmp_path):
     with office.service(tmp_path) as service:
         with office.server(service):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier, load
+from selectron.numeric.pictures import smooth_table
 from selectron.numeric.rows import DenseRow
 from selectron.protocol import absorb, present
 from selectron.queries import Always, Auto
 from selectron.scalings import Automatic
 from selectron.scalings.automatic import IMAGES
-from selectron.scalings.strokes import smooth_table
 from selectron.updates import Perceptron, Probit, Rehearsal
 from tests.oracles import scalings
 from tests.rules.streams import as_csr, as_dense

@@ -1,6 +1,6 @@
 """The books of the desk: what the events so far add up to."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter, OrderedDict, deque
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -96,6 +96,7 @@ class Books:
         self.freezes = 0
         self.notes: dict[int, list[dict[str, Any]]] = {}
         self.steps: list[Step] = []  # what the learner is to do, in the order of the log
+        self._latest_other = 0  # the number of the last event whose step is no lesson
         self.lessons: dict[int, int] = {}  # by row: the number of the event that teaches it
         self.relearn_from: int | None = None  # the first step that changed; -1: all anew
 
@@ -151,6 +152,11 @@ class Books:
             return bool(self.labels)
         return sum(count > 0 for count in self.balance.values()) > 1
 
+    @property
+    def lessons_from(self) -> int:
+        """The place among the steps from which on all are lessons."""
+        return bisect_right(self.steps, self._latest_other, key=_number)
+
     # the events, one by one
 
     def _items(self, body: dict[str, Any], seq: int, at: float) -> None:
@@ -165,11 +171,11 @@ class Books:
             self.passed.update(range(first, len(self.items)))
         if source := body.get("source"):
             self.taken.setdefault(source["name"], set()).update(source["messages"])
-        self.steps.append((seq, "rows", (first, len(self.items))))
+        self._take_step(seq, "rows", (first, len(self.items)))
 
     def _classes(self, body: dict[str, Any], seq: int, at: float) -> None:
         self.classes += body["names"]
-        self.steps.append((seq, "classes", body["names"]))
+        self._take_step(seq, "classes", body["names"])
 
     def _settings(self, body: dict[str, Any], seq: int, at: float) -> None:
         self.settings.update(body)
@@ -250,9 +256,13 @@ class Books:
         self.frozen = body["answers"] is not None
         self.freezes += self.frozen
         self.audits_changed += 1
-        self.steps.append((seq, "freeze" if self.frozen else "thaw", None))
+        self._take_step(seq, "freeze" if self.frozen else "thaw", None)
 
     # what several events have in common
+
+    def _take_step(self, seq: int, what: str, value: Any) -> None:
+        self.steps.append((seq, what, value))
+        self._latest_other = seq
 
     def _offer_first(self, question: Question) -> None:
         question.annotator = None

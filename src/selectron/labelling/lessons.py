@@ -88,6 +88,7 @@ class Lessons:
         self._done = 0  # steps of the books that the learner has followed
         self._lessons = 0
         self._packed = 0  # lessons that the last pack has
+        self._knew = 0  # steps that the learner had followed before it went back
         self.learner: ItemLearner | None = None
         self.judged: NDArray[np.float64] | None = None  # chances of the frozen model
 
@@ -99,6 +100,7 @@ class Lessons:
         changed, books.relearn_from = books.relearn_from, None
         learner = self.learner
         if learner is not None and changed is not None and changed < self._done:
+            self._knew = max(self._knew, self._done)
             learner = self._gone_back(learner, changed)
         if learner is None:
             learner = self.learner = self._make(dict(books.settings))
@@ -107,10 +109,11 @@ class Lessons:
         self._saved = [saved for saved in self._saved if saved.lessons in kept]
         end = len(books.steps)
         if most is not None:
-            while end > self._done + most and books.steps[end - 1][1] == "teach":
-                end -= 1
+            end = min(end, max(self._done + most, books.lessons_from))
         while self._done < end:
             self._take(learner, books, kept, end)
+        if not self.learns_again(books):
+            self._knew = 0
         return learner
 
     def warm(self, books: Books) -> None:
@@ -138,6 +141,15 @@ class Lessons:
         learner.chances()
         learner.forecast(items[:1])
         learner.restore(before)
+
+    def left(self, books: Books) -> int:
+        """Return how many steps of the books the learner has yet to take, or to take again."""
+        changed = self._done if books.relearn_from is None else max(0, books.relearn_from)
+        return len(books.steps) - min(self._done, changed)
+
+    def learns_again(self, books: Books) -> bool:
+        """Tell whether the learner has gone back, and not yet learnt again what it knew."""
+        return self._done < min(self._knew, len(books.steps))
 
     def has_caught_up(self, books: Books) -> bool:
         return books.relearn_from is None and self._done == len(books.steps)

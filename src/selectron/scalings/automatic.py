@@ -8,6 +8,7 @@ import numpy as np
 
 from selectron.arrays import DType, Matrix, Vector
 from selectron.compiler.verbs import helper, seldom
+from selectron.numeric.pictures import smooth
 from selectron.numeric.rows import WIDEST_KEPT, Row, sealed_row, write_out
 from selectron.protocol import (
     Presented,
@@ -24,7 +25,7 @@ from selectron.protocol import (
     warm_up,
 )
 from selectron.scalings.centred import Centred, CentredState, keeps_statistics
-from selectron.scalings.strokes import Smoothing, smooth, smoothed_weights, smoothing_for
+from selectron.scalings.strokes import Smoothing, smoothed_weights, smoothing_for
 from selectron.scalings.winsorised import Winsorised, WinsorisedState, presented_up_to
 from selectron.spec import Range, Scaling
 

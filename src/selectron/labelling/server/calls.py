@@ -101,6 +101,13 @@ class Calls:
         """Read the desk beside the event loop: its lock may be held for a while."""
         return await to_thread.run_sync(self.service.read, function)
 
+    async def read_learnt(self, function: Callable[[Desk], Any]) -> Any:
+        """Read the desk once its learner has caught up; other calls come between its lessons."""
+        for _ in range(await self.read(lambda desk: desk.lessons_left)):
+            if await self.read(Desk.learn_some):
+                break
+        return await self.read(function)
+
     async def next(
         self, request: Request, n: Annotated[int, Query(ge=1, le=10)] = 2
     ) -> JSONResponse:
@@ -170,7 +177,7 @@ class Calls:
         page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
     ) -> JSONResponse:
         """Return a page of items that have all words of `q`, ordered by doubt if one likes."""
-        reply = await self.read(lambda desk: desk.items(state, doubt, q, page))
+        reply = await self.read_learnt(lambda desk: desk.items(state, doubt, q, page))
         return JSONResponse(reply | {"items": _rows_shown(reply["items"])})
 
     async def image(self, item: Annotated[models.ItemId, Query()]) -> Response:
@@ -207,7 +214,7 @@ class Calls:
 
     async def report(self) -> JSONResponse:
         """Return confusion, figures of each class, agreement and possible slips."""
-        reply = await self.read(Desk.report)
+        reply = await self.read_learnt(Desk.report)
         shown = {name: _rows_shown(reply[name]) for name in ("slips", "disagreements")}
         return JSONResponse(reply | shown)
 
@@ -233,7 +240,7 @@ class Calls:
     async def model(self, request: Request) -> Response:
         """Return the learner as a `.selectron` file."""
         owner_of(request)
-        content = await self.read(lambda desk: desk.learn().file())
+        content = await self.read_learnt(lambda desk: desk.learn().file())
         return _download(content, "application/octet-stream", "model.selectron")
 
     async def health(self) -> JSONResponse:
