@@ -12,7 +12,7 @@ from selectron.labelling.books import Books, Step
 from selectron.labelling.checks import Label
 from selectron.labelling.events import canonical
 
-LEAST_POWER = 3  # of the two in the distance of two snapshots
+LEAST_POWER = 4  # of the two in the distance of two snapshots
 WARM_LESSONS = 5  # two of each class, or one of a third class and one after it
 WARM_CLASSES = ["one", "two"]
 WARM_ITEMS = [{"id": str(n), "text": f"some words of text {n}"} for n in range(60)]
@@ -77,9 +77,9 @@ class Saved(NamedTuple):
 class Lessons:
     """A learner that trails the books, with snapshots from which an answer can be un-taught.
 
-    Snapshots lie at doubling distance, from 8 lessons on: to go back d lessons, fewer than 4 d + 16
-    are learnt again, and n lessons keep at most 2 log2(n) snapshots. A snapshot costs as much as
-    some ten lessons, so none is taken before every lesson.
+    Snapshots lie at doubling distance, from 16 lessons on: to go back d lessons, fewer than
+    4 d + 32 are learnt again, and n lessons keep at most 2 log2(n) snapshots. A snapshot costs as
+    much as some fifteen lessons, so one is taken before every sixteenth.
     """
 
     def __init__(self, make: Callable[[dict[str, Any]], ItemLearner]) -> None:
@@ -240,7 +240,7 @@ def parted(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 def _places(last: int) -> set[int]:
     """Return before which lessons a snapshot is kept, where `last` is the last lesson.
 
-    For every power of two from 8 on these are its two last multiples. A later set needs no place
+    For every power of two from 16 on these are its two last multiples. A later set needs no place
     that an earlier one had given up.
     """
     places = {0}
