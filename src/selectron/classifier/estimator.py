@@ -196,15 +196,30 @@ class StreamClassifier:
 
     # --- questions and answers apart in time
 
-    def ask(self, X: Table) -> Ask:
+    def ask(self, X: Table, *, lookahead: int = 1) -> Ask:
         """Predict, and decide which labels to ask for; nothing is learnt until `tell`.
 
         Each row is a round: its coin is tossed and the query rule moves on.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d)
+        lookahead : int
+            Of so many rows at a time, ask about those that are least certain and differ from each
+            other: as many questions as the query rule has there. For streams with a buffer, whose
+            answers come later than a window. These rows are not drawn, so there is no estimate.
         """
+        if not isinstance(lookahead, int) or lookahead < 1:
+            raise ValueError(f"lookahead must be a whole number of rows >= 1, got {lookahead!r}")
         with self._turn():
             rows = self._read_more(X)
             run = self._run or self._begin(rows, Labels(), None)
-            answer = run.ask(rows)
+            if isinstance(run, Run):
+                answer = run.ask(rows, lookahead)
+            elif lookahead == 1:
+                answer = run.ask(rows)
+            else:
+                raise ValueError("lookahead= is for one label a row")
             self._adopt(run, X)
             return answer
 

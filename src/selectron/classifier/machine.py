@@ -180,7 +180,7 @@ class LinearMachine:
             stop = min(stop, start + self.study(rows, start))
         return sealed(part(rows, start, stop)), stop
 
-    def study(self, rows: Rows, start: int) -> int:
+    def study(self, rows: Rows, start: int = 0) -> int:
         """Let the scaling study the first rows of a stream; return how many may come at once now.
 
         Many rows that come at once are studied before the first of them is presented. Fewer are
@@ -191,16 +191,21 @@ class LinearMachine:
         if wait is None:
             self.waits = False
             return CHUNK
-        state, end = own_arrays(states.now.scaling), min(shape(rows)[0], start + MOST_STUDIED)
+        state, at_once = own_arrays(states.now.scaling), self.studied_at_once(rows, start)
         if wait <= 0:
             state = scaling.study_held(state)
-        elif end - start >= LEAST_STUDIED and not states.now.scaling.n_rows:
-            state = scaling.study(state, part(rows, start, end))
+        elif at_once:
+            state = scaling.study(state, part(rows, start, start + at_once))
         else:
             return wait
         states.adopt(states.now._replace(scaling=state))
         self.waits = False
         return CHUNK
+
+    def studied_at_once(self, rows: Rows, start: int = 0) -> int:
+        """Return how many of these rows the scaling would study before it presents the first."""
+        n = min(shape(rows)[0] - start, MOST_STUDIED)
+        return n if self.waits and n >= LEAST_STUDIED and not self.states.now.scaling.n_rows else 0
 
     def run(self, rounds: Rounds) -> Moved:
         states = self.states
@@ -208,7 +213,7 @@ class LinearMachine:
 
     def lesson(self, rows: Rows, labels: Codes, told: Matrix, *, fresh: bool) -> int:
         if self.waits and fresh:
-            self.study(rows, 0)
+            self.study(rows)
         return self.run(lesson_of(sealed(rows), labels, told, fresh=fresh)).status
 
     def margins(self, rows: Rows, *, exact: bool) -> Vector:

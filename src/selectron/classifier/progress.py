@@ -5,14 +5,16 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from selectron.arrays import Array, Codes, Given, Table
+from selectron.arrays import Array, Codes, Given, Indices, Table, Vector
 from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.rows import Stop, read_rows
 from selectron.classifier.run import Run
 from selectron.loop import LABEL_NEEDED, NOT_GIVEN, Log
-from selectron.numeric.rows import Rows, part, shape
+from selectron.numeric.rows import Rows, part, shape, taken
+from selectron.protocol import TWO
 
 FIRST_PART, BRISK, SLOW = 1024, 0.1, 0.4  # rows; seconds a part shall take
 
@@ -43,25 +45,50 @@ def watched_fit(
     log = run.log(n, details=details)
     tick = tick or _nobody_watches
     with run.lock:
+        if after_update is not None:
+            learner._adopt(run, X)
+        rows, codes = _opened(learner, run, rows, codes, column, log, after_update)
+        done, size = run.rounds, FIRST_PART
+        tick(done)
         if after_update is None:
-            done, size = 0, FIRST_PART
             while done < n:  # in parts long enough to cost nothing
                 began, end = perf_counter(), min(n, done + size)
                 stop = run.play(part(rows, done, end), codes[done:end], log.part(done, end))
                 run.check(rows, Stop(done + stop.position, stop.status))
                 tick(end - done)
-                done, taken = end, perf_counter() - began
-                size = 2 * size if taken < BRISK else max(1, size // 2) if taken > SLOW else size
+                done, spent = end, perf_counter() - began
+                size = 2 * size if spent < BRISK else max(1, size // 2) if spent > SLOW else size
             learner._adopt(run, X)
             return rows, codes, log
-        learner._adopt(run, X)
-        told = 0
-        for done in run.pauses(rows, codes, log):
+        told = done
+        for done in run.pauses(rows, codes, log, first=told):
             after_update(learner, done)
             tick(done - told)
             told = done
         tick(n - told)
     return rows, codes, log
+
+
+def _opened(
+    learner: StreamClassifier,
+    run: Run,
+    rows: Rows,
+    codes: Codes,
+    labels: Array,
+    log: Log,
+    after_update: AfterUpdate | None,
+) -> tuple[Rows, Codes]:
+    """Open a stream that asks about its first rows by worth; return all rows in their new order."""
+    if not run.opens(rows):
+        return rows, codes
+    run.vet(rows)
+    asked = []
+    for t in run.open(rows, lambda t, _: labels[t], log):
+        asked.append(t)
+        if after_update is not None and log.updated[len(asked) - 1]:
+            after_update(learner, len(asked))
+    order = np.concatenate([asked, np.setdiff1d(np.arange(len(codes)), asked)]).astype(np.int64)
+    return taken(rows, order), codes[order]
 
 
 def watched_batch(
@@ -83,29 +110,47 @@ def watched_batch(
             raise ValueError("a stream is watched for one label a row")
         run.vet(rows)
         learner._adopt(run, X)
-        n, start = shape(rows)[0], 0  # what was played from `start` on is in the log
-        codes, log = _blank(run, n)
-        predicted = np.full(n, None)
-        stop = run.play(rows, codes, log)
-        while stop.status == LABEL_NEEDED:
-            t, labels = stop.position, run.labels
-            predicted[start:t] = labels.names(log.sides[start:t])
-            start, label, row = t, label_of(t), part(rows, t, t + 1)
-            if label is None:
-                answer = run.ask(row)
-                run.forget(answer.tickets.tolist())
-                predicted[t], start = answer.labels[0], t + 1
-            else:
-                code = run.admit_asked(label)
-                if run.labels is not labels:
-                    codes, log = _blank(run, n)
-                codes[t] = code
-                run.remember(row, code)
-            stop = run.play(rows, codes, log, first=start)
-        run.check(rows, stop)
-        predicted[start:] = run.labels.names(log.sides[start:])
+        predicted = np.full(shape(rows)[0], None)
+
+        def ask(t: int, forecast: Vector) -> Any:
+            side = forecast[TWO if run.many else 0]
+            predicted[t] = run.labels.names(np.array([side]))[0]
+            return label_of(t)
+
+        for some, places in run.opened(rows, ask):
+            _watch(run, some, places, label_of, predicted)
         run.tickets.just_asked = None
         return predicted
+
+
+def _watch(
+    run: Run,
+    rows: Rows,
+    places: Indices,
+    label_of: Callable[[int], Any],
+    predicted: NDArray[np.object_],
+) -> None:
+    """Play rows that have these places in the batch, and write down what was predicted of each."""
+    n, start = len(places), 0  # what was played from `start` on is in the log
+    codes, log = _blank(run, n)
+    stop = run.play(rows, codes, log)
+    while stop.status == LABEL_NEEDED:
+        t, labels = stop.position, run.labels
+        predicted[places[start:t]] = labels.names(log.sides[start:t])
+        start, label, row = t, label_of(int(places[t])), part(rows, t, t + 1)
+        if label is None:
+            answer = run.ask(row)
+            run.forget(answer.tickets.tolist())
+            predicted[places[t]], start = answer.labels[0], t + 1
+        else:
+            code = run.admit_asked(label)
+            if run.labels is not labels:
+                codes, log = _blank(run, n)
+            codes[t] = code
+            run.remember(row, code)
+        stop = run.play(rows, codes, log, first=start)
+    run.check(rows, stop)
+    predicted[places[start:]] = run.labels.names(log.sides[start:])
 
 
 def _blank(run: Run, n: int) -> tuple[Codes, Log]:

@@ -18,10 +18,10 @@ import numpy as np
 
 from selectron.arrays import Array, Codes, Flags, Given, Indices, Label, Matrix, Vector
 from selectron.classifier.labels import Labels, plain, read_labels
-from selectron.classifier.ledger import Ledger
+from selectron.classifier.ledger import Ledger, levels_of, mistaken
 from selectron.classifier.machine import CHUNK, LinearMachine, Machine, tell_query, widened
 from selectron.classifier.memory import Memory
-from selectron.classifier.pool import Choice, Pool
+from selectron.classifier.pool import FIRST, Choice, Pool
 from selectron.classifier.rows import Stop, as_given, harmless, refusal, tame, vet
 from selectron.classifier.rules import Wishes, has_many_form, rules_for_classes
 from selectron.classifier.tickets import Question, Tickets, Waiting
@@ -42,6 +42,7 @@ from selectron.loop import (
     lesson_of,
 )
 from selectron.numeric.coins import toss
+from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Rows, outside, part, row, sealed, shape, taken
 from selectron.protocol import MANY, TWO, chances, expire, mark_overdue, present, relabel
 from selectron.queries.budget import close_unpaid
@@ -51,6 +52,9 @@ from selectron.scalings import Intercept, Raw
 LOGGER = getLogger(__name__)
 Answers = list[tuple[int, Label]]  # tickets and their labels
 ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
+# The opening of a stream asks about rows that are certain up to so many deviations. A mistake
+# widens the limit, a right answer narrows it, and it ends after a share of the rows.
+OPENING_LIMIT, OPENING_STEP, OPENING_RHO, OPENING_SHARE = 0.5, 0.7, 0.45, 0.2
 
 
 class Ask(NamedTuple):
@@ -257,36 +261,47 @@ class Run:
 
     # --- passes over labelled rows
 
-    def teach(self, rows: Rows, y: Given, log: Log = NOTHING_KEPT) -> None:
+    def teach(self, rows: Rows, y: Given) -> None:
         """Pass over rows with their labels in an array, or with an oracle to ask."""
         before = self.rounds
         try:
             if callable(y):
                 self.vet(rows)
-                self._consult(rows, _oracle(y), log)
+                oracle = _oracle(y)
+                for some, places in self.opened(rows, lambda t, _: oracle(t)):
+                    self._consult(some, oracle, places)
             elif not self.labels.complete:
                 self.vet(rows)
                 with self._undone_if_refused():
-                    self._consult(rows, lambda t: y[t], log)
+                    for some, places in self.opened(rows, lambda t, _: y[t]):
+                        self._consult(some, y.__getitem__, places)
+            elif self.wishes.query is None and self.opens(rows):
+                self.vet(rows)
+                with self._undone_if_refused():
+                    for some, places in self.opened(rows, lambda t, _: y[t]):
+                        self._learn_given(some, y[places], places)
             else:
-                self._learn_given(rows, y, log)
+                self._learn_given(rows, y)
         finally:
             if self.rounds != before:
                 self.tickets.just_asked = None
 
-    def _learn_given(self, rows: Rows, y: Array, log: Log) -> None:
-        """Learn a batch of given labels, whole or not; new classes join where they are asked."""
+    def _learn_given(self, rows: Rows, y: Array, places: Indices | None = None) -> None:
+        """Learn a batch of given labels, whole or not; new classes join where they are asked.
+
+        `places` are the positions of the rows in the user's batch.
+        """
         codes = self.labels.codes(y)
         remembers = self.remembers
-        if remembers and not log.kept:
-            log = Log.of_questions(len(codes))
+        log = Log.of_questions(len(codes)) if remembers else NOTHING_KEPT
         if not self.labels.open or (codes != UNKNOWN).all():
             with self.whole_or_not(rows, codes):
                 stop = self.play(rows, codes, log)
                 if stop.status == LABEL_UNKNOWN:
+                    t = stop.position
+                    place = t if places is None else int(places[t])
                     raise ValueError(
-                        f"unknown label {y[stop.position]!s} in row {stop.position} of y: "
-                        f"{self.labels.remedy}"
+                        f"unknown label {y[t]!s} in row {place} of y: {self.labels.remedy}"
                     )
                 self.check(rows, stop)
             if remembers:
@@ -304,30 +319,115 @@ class Run:
             self.check(rows, stop)
             self._remember_asked(rows, codes, log)
 
-    def _consult(self, rows: Rows, label_of: Callable[[int], Any], log: Log) -> None:
-        """Play rounds, calling `label_of` with the position of each row whose label is asked.
+    def _consult(self, rows: Rows, label_of: Callable[[int], Any], places: Indices) -> None:
+        """Play rounds, calling `label_of` with the place of each row whose label is asked.
 
         What has been answered stays learnt, whatever happens later.
         """
         codes: Codes = np.full(shape(rows)[0], NOT_GIVEN, self.code_type)
-        stop = self.play(rows, codes, log)
+        stop = self.play(rows, codes)
         while stop.status == LABEL_NEEDED:
-            code = self.admit_asked(label_of(stop.position))
+            code = self.admit_asked(label_of(int(places[stop.position])))
             if codes.dtype != self.code_type:
                 codes = np.full(len(codes), NOT_GIVEN, self.code_type)
             codes[stop.position] = code
             self.remember(part(rows, stop.position, stop.position + 1), code)
-            stop = self.play(rows, codes, log, first=stop.position)
+            stop = self.play(rows, codes, first=stop.position)
         self.check(rows, stop)
+
+    # --- the opening of a stream
+
+    def opens(self, rows: Rows) -> int:
+        """Return how many of these rows, the first of a stream, are asked about by worth.
+
+        A goal for the risk wants rows in the order of their draws.
+        """
+        machine = self.machine
+        begins = self.rounds == 0 and self.wishes.query is None
+        goal = None if self.ledger is None else self.ledger.goal
+        in_order = goal is not None and goal.measure == "risk"
+        if not begins or in_order or not isinstance(machine, LinearMachine):
+            return 0
+        return machine.studied_at_once(rows)
+
+    def open(
+        self, rows: Rows, label_of: Callable[[int, Vector], Any], log: Log = NOTHING_KEPT
+    ) -> Iterator[int]:
+        """Ask about the worthiest of the first rows; yield the position of each once it is told.
+
+        A stream of texts studies its first rows before it decides about any of them. They are at
+        hand meanwhile, so the questions need not come in their order. Each question is a round with
+        odds 1, for the row follows from what was known before. `label_of` gets the position of a
+        row and its forecast; None says that nobody knows. The rows that are left are for `play`.
+        """
+        n, limit, first = self.opens(rows), OPENING_LIMIT, self.machine
+        assert isinstance(first, LinearMachine)
+        window = part(rows, 0, n)
+        first.study(rows)
+        pool = self.pool = Pool(n)
+        pool.look_at(window, window, self.machine, 0)
+        try:
+            while self.rounds < OPENING_SHARE * n and not self.goal_is_met:
+                (t,), odds, (why,) = pool.pick(self.machine, 1, 0.0, pool.left)
+                forecast = pool.forecasts(self.machine, np.array([t]), exact=True)[0]
+                if why != FIRST and levels_of(forecast[np.newaxis])[0] > limit:
+                    break
+                told = Question.about(window, t, np.append(forecast, odds), self.rounds)
+                right = self._ask_in_opening(told, label_of(t, forecast), log)
+                if right is not None and why != FIRST:
+                    limit *= exponential(OPENING_STEP * ((0.0 if right else 1.0) - OPENING_RHO))
+                pool.left[t] = False
+                yield t
+        finally:
+            self.pool = None
+
+    @property
+    def goal_is_met(self) -> bool:
+        return self.ledger is not None and self.ledger.met_at is not None
+
+    def _ask_in_opening(self, question: Question, label: Any, log: Log) -> bool | None:
+        """Play the round of a question with its answer; return whether the forecast was right."""
+        k, updates, forecast = self.rounds, self.n_updates, question.told[:-1]
+        with delayed_interrupts():
+            ticket = self.tickets.keep(question)
+            if self.ledger is not None:
+                self.ledger.skip_to(k)
+                self.ledger.enter_one(forecast, 1.0, asked=True)
+            self.rounds += 1
+            self.n_asked += 1
+            if label is None:
+                self.forget([ticket])
+                return None
+            self._learn_answer(ticket, label)
+        if log.kept:
+            log.forecasts[k], log.probabilities[k], log.asked[k] = forecast, 1.0, True
+            log.updated[k] = self.n_updates > updates
+        if len(forecast) != (MANY if self.many else TWO):
+            return False  # a class has joined that nobody could name
+        return not mistaken(question.told[np.newaxis], np.array([self.labels.code(label)]))[0]
+
+    def opened(
+        self, rows: Rows, label_of: Callable[[int, Vector], Any]
+    ) -> Iterator[tuple[Rows, Indices]]:
+        """Open the stream if these rows begin it; yield the rows left to play, and their places."""
+        n, total = self.opens(rows), shape(rows)[0]
+        if n:
+            asked = list(self.open(rows, label_of))
+            left = np.setdiff1d(np.arange(n), asked)
+            yield taken(rows, left), left
+        if n < total:
+            yield part(rows, n, total) if n else rows, np.arange(n, total)
 
     def check(self, rows: Rows, stop: Stop) -> None:
         """Raise what is wrong with the row at which a pass stopped, if it did."""
         if stop.status != DONE:
             raise self.refusal(rows, stop)
 
-    def pauses(self, rows: Rows, labels: Codes, log: Log) -> Iterator[int]:
-        """Play rounds, and yield after every update the number of rows done."""
-        stop = Stop(0, UPDATED)
+    def pauses(
+        self, rows: Rows, labels: Codes, log: Log = NOTHING_KEPT, *, first: int = 0
+    ) -> Iterator[int]:
+        """Play rounds from row `first` on; yield after every update the number of rows done."""
+        stop = Stop(first, UPDATED)
         while stop.status == UPDATED:
             stop = self.play(rows, labels, log, first=stop.position, pause=True)
             if stop.status == UPDATED:
@@ -357,19 +457,41 @@ class Run:
 
     # --- questions and answers apart in time
 
-    def ask(self, rows: Rows) -> Ask:
+    def ask(self, rows: Rows, lookahead: int = 1) -> Ask:
         """Predict, and decide which labels to ask for; each row is a round."""
+        if lookahead > 1 and (
+            self.ledger is not None or not isinstance(self.machine, LinearMachine)
+        ):
+            raise ValueError(
+                "lookahead= is for learners without explore, window, stop_when and kernel: the "
+                "rows it asks about are not drawn, so they say nothing of the error"
+            )
         self.find_overdue()
         n, first = shape(rows)[0], self.rounds
         log = self.log(n)
         labels: Codes = np.ones(n, self.code_type)
         with self.whole_or_not(rows, labels):
             self.check(rows, self.play(rows, labels, log, teach=False))
+            if lookahead > 1:
+                self._look_ahead(rows, log, lookahead)
             told = np.column_stack([log.forecasts, log.probabilities])
             tickets = self.tickets.issue(rows, told, log.asked, first)
         self.tickets.just_asked = None
         margins = log.forecasts[:, 0].copy()
         return Ask(self.labels.names(log.sides), margins, log.probabilities, log.asked, tickets)
+
+    def _look_ahead(self, rows: Rows, log: Log, width: int) -> None:
+        """Move the questions of each window of rows to its worthiest rows, which differ."""
+        for start in range(0, len(log.asked), width):
+            asked = log.asked[start : start + width]
+            window, wanted = part(rows, start, start + len(asked)), int(asked.sum())
+            if wanted:
+                pool = Pool(len(asked))
+                pool.told = set(range(min(2, self.n_updates)))  # one label is of one class
+                pool.look_at(window, window, self.machine, self.rounds)
+                asked[:] = False
+                asked[pool.pick(self.machine, wanted, 0.0, pool.left)[0]] = True
+        log.probabilities[:] = log.asked
 
     def choose(
         self, given: Any, rows: Rows, n: int, explore: float, among: Given, *, ask: bool

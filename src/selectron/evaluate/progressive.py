@@ -24,7 +24,9 @@ def progressive(
     learner : SelectiveClassifier or TrackingClassifier
         A copy with its parameters is run; the learner itself does not change.
     X, y : rows and all their labels
-        The learner sees the labels it asks for; the judge sees all.
+        The learner sees the labels it asks for; the judge sees all. The trace has the rounds in
+        the order in which they were played, which is that of the rows but for the opening of a
+        stream of texts.
     seed : int
         Seed of the coins.
     test : (X, y), optional
