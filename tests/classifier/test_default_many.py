@@ -69,8 +69,8 @@ def test_words_of_three_topics():
     words = csr_array(rng.poisson(rates[topics]).astype(float))
     clf = SelectiveClassifier(random_state=0).fit(words[:700], topics[:700])
     assert type(clf._run.machine.rules.scaling).__name__ == "TextDirections"
-    assert clf.score(words[700:], topics[700:]) > 0.9
-    assert clf.n_asked_ < 120
+    assert clf.score(words[700:], topics[700:]) > 0.95
+    assert clf.n_asked_ <= 140  # a fifth of the rows, the most that the opening asks
 
 
 def test_a_budget_and_a_floor_around_it(tmp_path):

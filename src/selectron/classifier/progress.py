@@ -49,7 +49,8 @@ def watched_fit(
             learner._adopt(run, X)
         rows, codes = _opened(learner, run, rows, codes, column, log, after_update)
         done, size = run.rounds, FIRST_PART
-        tick(done)
+        if done:
+            tick(done)
         if after_update is None:
             while done < n:  # in parts long enough to cost nothing
                 began, end = perf_counter(), min(n, done + size)

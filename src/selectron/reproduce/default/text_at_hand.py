@@ -46,12 +46,13 @@ class Job(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """Counts of words and labels, at hand and for the test."""
+    """Words and labels, at hand and for the test."""
 
     rows: Any
     labels: NDArray[np.bool_]
     test_rows: Any
     test_labels: NDArray[np.bool_]
+    are_counts: bool = True  # of words; otherwise they are weighed and of unit length already
 
 
 def require_texts() -> None:
@@ -103,10 +104,10 @@ def measure(job: Job) -> Row:
     return {"problem": job.problem, "seed": job.seed, "goal": goal, "labels": labels}
 
 
-def errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
+def errors(texts: Texts, seed: int, most: int = MOST_LABELS) -> Iterator[tuple[int, float]]:
     """Yield the test error after each label that `choose` asked for, from two classes on."""
     clf = SelectiveClassifier(random_state=seed)
-    for n in range(1, MOST_LABELS + 1):
+    for n in range(1, min(most, len(texts.labels)) + 1):
         choice = clf.choose(texts.rows)
         clf.tell(choice.tickets, texts.labels[choice.rows])
         if len(clf.classes_) > 1:
@@ -153,6 +154,8 @@ def weighed(texts: Texts) -> tuple[Any, Any]:
     """Return the rows at hand and those of the test as tf-idf of unit length."""
     from sklearn.feature_extraction.text import TfidfTransformer  # noqa: PLC0415 - costs seconds
 
+    if not texts.are_counts:
+        return texts.rows, texts.test_rows
     weigh = TfidfTransformer(sublinear_tf=True).fit(texts.rows)
     return weigh.transform(texts.rows), weigh.transform(texts.test_rows)
 

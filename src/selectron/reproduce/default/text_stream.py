@@ -2,47 +2,86 @@
 
 The goal of a problem is 1.2 times the test error of logistic regression on every label, plus .003.
 The stream sees each text once, in a random order. Logistic regression holds the same texts, always
-asks about the one of least margin, and is fitted anew after each answer.
+asks about the one of least margin, and is fitted anew after each answer. `choose` holds them too.
 """
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from selectron.classifier import SelectiveClassifier
 from selectron.evaluate import progressive
+from selectron.reproduce.default import text_at_hand
 from selectron.reproduce.default.text_at_hand import (
     CHOSEN_ON,
+    NEWS_SHARE,
     Job,
     Texts,
     draw_problems,
+    errors,
     geometric,
-    jobs,
     logistic,
     pool_errors,
-    read,
     weighed,
 )
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import first_passages, grouped
+from selectron.reproduce.harness.problems import needed_data_folder
 from selectron.reproduce.harness.report import Picture, lay_out
 
 STRENGTHS = (1.0, 10.0, 100.0)
-MOST_POOL, NEVER = 700, 1_000  # labels of logistic regression; what a run that never arrives counts
+MOST_POOL, NEVER = 700, 1_000  # labels of those who hold all; what a stream counts without arrival
+SAMPLE, FEATURES = "RCV1, CCAT", 47_236
+HALVES = {"of the problems that constants were chosen on": True, "of the others": False}
+# Who is counted, and what a run of theirs counts that never arrives.
+WHO: dict[str, Callable[[Row], int]] = {
+    "labels": lambda run: min(NEVER, run["rows"]),
+    "choose": lambda _: NEVER,
+}
 
-__all__ = ["draw", "jobs", "measure", "report", "text"]
+
+def jobs(seeds: int) -> list[Job]:
+    """List every problem in as many orders."""
+    return text_at_hand.jobs(seeds) + [Job(SAMPLE, seed) for seed in range(seeds)]
+
+
+def read(job: Job) -> Texts:
+    """Return the texts of a problem; those of RCV1 are weighed already, and of unit length."""
+    if job.problem != SAMPLE:
+        return text_at_hand.read(job)
+    (rows, labels), test = _sample("train"), _sample("test")
+    n = len(labels)
+    hand = np.random.default_rng(job.seed).permutation(n)[: int(NEWS_SHARE * n)]
+    return Texts(rows[hand], labels[hand], *test, are_counts=False)
+
+
+@cache
+def _sample(half: str) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the rows of a half of the sample, and which of them are about companies."""
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - costs seconds
+
+    file = f"rcv1_ccat_{half}.svm.gz"
+    path = needed_data_folder(file, "texts") / file
+    rows, signs = load_svmlight_file(str(path), n_features=FEATURES)
+    return rows, signs > 0.0
 
 
 def measure(job: Job) -> Row:
-    """Return the goal, the labels to it of both learners, and all labels that the stream asked."""
+    """Return the goal, the labels to it of all learners, and all labels that the stream asked."""
     texts = read(job)
     wanted = goal(texts)
     most = min(MOST_POOL, len(texts.labels))
     pool = first_passages((p for p in pool_errors(texts, job.seed) if p[0] <= most), [wanted])[0]
+    choose = first_passages(errors(texts, job.seed, most), [wanted])[0]
     learner = SelectiveClassifier()
     test = texts.test_rows, texts.test_labels
     trace = progressive(learner, texts.rows, texts.labels, seed=job.seed, test=test)
     labels = trace.labels_to_error(wanted)
-    return {"goal": wanted, "pool": pool, "labels": labels, "asked": trace.n_asked,
-            "rows": len(trace)}  # fmt: skip
+    return {"goal": wanted, "pool": pool, "choose": choose, "labels": labels,
+            "asked": trace.n_asked, "rows": len(trace)}  # fmt: skip
 
 
 def goal(texts: Texts) -> float:
@@ -56,41 +95,55 @@ def goal(texts: Texts) -> float:
 
 
 def report(found: list[tuple[Job, Row]], seeds: int) -> Row:
-    """Return a line a problem, and for each half the geometric mean and the runs that arrive."""
+    """Return a line a problem, and for each half the geometric means and the runs that arrive."""
     lines: list[Row] = []
     for name, runs in grouped((job.problem, run) for job, run in found).items():
-        ratios = [(run["labels"] or min(NEVER, run["rows"])) / (run["pool"] or MOST_POOL)
-                  for run in runs]  # fmt: skip
-        numbers = {key: [run[key] for run in runs] for key in ("pool", "labels", "asked")}
+        numbers = {key: [run[key] for run in runs] for key in ("pool", *WHO, "asked")}
+        ratios = {
+            f"ratio_{who}": geometric(
+                [(run[who] or most(run)) / (run["pool"] or MOST_POOL) for run in runs]
+            )
+            for who, most in WHO.items()
+        }
         lines.append(
-            {"problem": name, "chosen_on": name in CHOSEN_ON, "ratio": geometric(ratios), **numbers}
+            {"problem": name, "chosen_on": name in CHOSEN_ON, **ratios, **numbers}
             | {"goal": float(np.mean([run["goal"] for run in runs]))}
         )
-    return {"seeds": seeds, "problems": lines} | {
-        half: geometric([line["ratio"] for line in lines if line["chosen_on"] is which])
-        for half, which in (("ratio_chosen_on", True), ("ratio_others", False))
-        if any(line["chosen_on"] is which for line in lines)
-    }
+    found_in: Row = {}
+    for half, which in HALVES.items():
+        some = [line for line in lines if line["chosen_on"] is which]
+        if some:
+            found_in[half] = {
+                who: geometric([line[f"ratio_{who}"] for line in some]) for who in WHO
+            }
+    return {"seeds": seeds, "problems": lines, **found_in}
 
 
 def text(result: Row) -> str:
     """Write a line a problem."""
-    rows = [["problem", "goal", "pool", "stream", "asked", "ratio"]]
+    rows = [["problem", "goal", "pool", "stream", "choose", "asked", "stream/pool", "choose/pool"]]
     for line in sorted(result["problems"], key=lambda line: not line["chosen_on"]):
         shown = (
             ", ".join("never" if n is None else str(n) for n in line[key])
-            for key in ("pool", "labels", "asked")
+            for key in ("pool", *WHO, "asked")
         )
         name = f"{line['problem']}{' (dev)' if line['chosen_on'] else ''}"
-        rows.append([name, f"{line['goal']:.2%}", *shown, f"{line['ratio']:.2f}"])
-    halves = {"ratio_chosen_on": "of the problems that constants were chosen on",
-              "ratio_others": "of the others"}  # fmt: skip
-    means = [f"Geometric mean {said}: {result[h]:.2f}" for h, said in halves.items() if h in result]
-    arrived = [n is not None for line in result["problems"] for n in line["labels"]]
-    return "\n".join([*lay_out(rows), "", *means, f"{sum(arrived)} of {len(arrived)} runs arrive"])
+        ratios = (f"{line[f'ratio_{who}']:.2f}" for who in WHO)
+        rows.append([name, f"{line['goal']:.2%}", *shown, *ratios])
+    means = [
+        f"Geometric mean {half}: stream {result[half]['labels']:.2f}, "
+        f"choose {result[half]['choose']:.2f}"
+        for half in HALVES
+        if half in result
+    ]
+    arrived = []
+    for who, said in (("labels", "streams"), ("choose", "choose")):
+        runs = [n is not None for line in result["problems"] for n in line[who]]
+        arrived.append(f"{said} {sum(runs)} of {len(runs)}")
+    return "\n".join([*lay_out(rows), "", *means, f"Runs that arrive: {', '.join(arrived)}"])
 
 
 def draw(result: Row) -> Picture:
     """Draw the labels of the stream over those of logistic regression, a row a problem."""
     label = "labels to the goal, of those of pool logistic regression"
-    return draw_problems(result["problems"], "ratio", label)
+    return draw_problems(result["problems"], "ratio_labels", label)
