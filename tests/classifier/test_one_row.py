@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 
 from selectron import SelectiveClassifier
+from selectron.classifier import estimator, one_row
 from selectron.queries import Balanced, Margin
 from selectron.updates import Perceptron, Reflection, SecondOrder, Winnow
 from tests.rules.streams import stream
@@ -133,3 +134,39 @@ def test_an_unknown_label_changes_nothing():
     with pytest.raises(ValueError, match="unknown label 'c'"):
         clf.learn_one(X[0], "c")
     np.testing.assert_array_equal(clf.coef_, before)
+
+
+def asked_and_learnt(clf):
+    """Ask about each row, answer half of the questions at once, and teach some rows unasked."""
+    clf.partial_fit(X[:60], Y[:60])
+    answers = []
+    for t in range(60, 150):
+        answers.append((clf.predict_one(X[t]), clf.ask_one(X[t])))
+        if answers[-1][1].asked and t % 2:
+            clf.learn_one(X[t], Y[t])
+        elif t % 7 == 0:
+            clf.learn_one(X[t], "third" if t == 140 else Y[t])
+    return answers, clf.n_seen_, clf.n_asked_, clf.decision_function(X).tolist()
+
+
+@pytest.mark.parametrize("rules", [RULES[0], RULES[-1]])
+def test_first_calls_are_batches_and_nobody_can_tell(rules, monkeypatch):
+    found = []
+    for first_calls in (0, 16, 1000):
+        monkeypatch.setattr(estimator, "FIRST_CALLS", first_calls)
+        found.append(asked_and_learnt(make(rules)))
+    assert found[0] == found[1] == found[2]
+
+
+def test_few_calls_compile_no_loop_of_their_own(monkeypatch):
+    def compiles(*_):
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(estimator, "FIRST_CALLS", 16)
+    monkeypatch.setattr(one_row, "entry_point", compiles)
+    clf = make(RULES[0]).partial_fit(X[:60], Y[:60])
+    for t in range(8):
+        clf.learn_one(X[t], Y[t])
+        clf.predict_one(X[t])
+    with pytest.raises(AssertionError, match="compiled"):
+        clf.ask_one(X[8])

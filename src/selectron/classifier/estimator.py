@@ -32,7 +32,7 @@ from selectron.classifier.labels import (
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import LinearMachine, Machine
 from selectron.classifier.multilabel import MultilabelRun
-from selectron.classifier.one_row import OneRow, batch_of_one, thin_row
+from selectron.classifier.one_row import FIRST_CALLS, OneRow, batch_of_one, thin_row
 from selectron.classifier.pool import Choice
 from selectron.classifier.quality import Quality
 from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
@@ -90,6 +90,7 @@ class StreamClassifier:
     _learn_row: Any
     _row_class: type | None = None  # the type of row that these methods are made for
     _bound_to: Labels | None = None  # the labels that these methods know
+    _first_calls: int = 0  # that were made before there were such methods
 
     # --- what each classifier defines
 
@@ -344,7 +345,8 @@ class StreamClassifier:
             run = self._started()
             if isinstance(run, MultilabelRun) or not isinstance(run.machine, LinearMachine):
                 self._one_row = batch_of_one(run, x)
-            elif run.arrived or run.machine.waits:
+            elif run.arrived or run.machine.waits or self._first_calls < FIRST_CALLS:
+                self._first_calls += 1
                 return batch_of_one(run, x)
             else:
                 self._one_row = thin_row(run, x, self)

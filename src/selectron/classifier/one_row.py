@@ -3,6 +3,7 @@
 The loops for one row are called at raw entry points and look at the row themselves: at its type,
 shape and strides. A row that is not exactly as they were compiled for is converted first. Where
 there is no such loop (kernels, several labels a row, learners of others), a row is a batch of one.
+So are the first few rows of every learner: who has no more does not wait until loops are compiled.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from selectron.numeric.rows import row_columns, row_values
 from selectron.protocol import MANY, TWO
 
 COINS_AHEAD = 1024
+FIRST_CALLS = 16  # are batches of one
 
 
 class OneRow(NamedTuple):

@@ -8,7 +8,7 @@ join. A batch is learnt whole or not at all.
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from logging import getLogger
 from threading import RLock, current_thread, main_thread
 from time import sleep
@@ -709,9 +709,7 @@ class Run:
     def learn_new(self, rows: Rows, label: Label) -> None:
         """Learn the label of a row that nobody asked for; it counts as a round and as asked."""
         new = not self.labels.knows(label)  # a row that is refused must not leave its class behind
-        if new and not np.isfinite(self.judge(rows, exact=True)[0]).all():
-            raise self.refusal(rows, Stop(0, NOT_FINITE))
-        with delayed_interrupts():
+        with self._undone_if_refused() if new else nullcontext(), delayed_interrupts():
             code = self.admit(label)
             self.lesson(rows, code, NOTHING_TOLD, fresh=True)
             self.remember(rows, code)

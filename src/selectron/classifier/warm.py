@@ -5,6 +5,7 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Table
 from selectron.classifier.estimator import SelectiveClassifier, StreamClassifier
+from selectron.classifier.one_row import FIRST_CALLS
 
 ROWS = 64  # more than the 50 of a warm-up, so that labels are asked
 
@@ -57,6 +58,7 @@ def warm(
     asked = made.ask(X)
     made.tell(asked.tickets[asked.asked], y[asked.asked])
     row = X[[0]] if sparse else X[0]
-    made.predict_one(row)
+    for _ in range(FIRST_CALLS + 1):
+        made.predict_one(row)
     made.ask_one(row)
     made.learn_one(row, 0)

@@ -1,4 +1,9 @@
-"""Measure how far `predict_proba` is from the shares that come true, beside Platt and isotonic."""
+"""Measure how far `predict_proba` is from the shares that come true, beside Platt and isotonic.
+
+Among few rows a share is off by chance even of a probability that is right. So labels are also
+drawn from our probabilities: these come true, and the distance that is left is chance. And logistic
+regression says what as many labels of rows drawn at random allow.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,6 +21,8 @@ from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 
 FIRST_SEED = 10  # constants were chosen with seeds 0 and 1
 EARLY, BINS, PIECE, MOST_TEST = 200, 10, 20, 2_000
+WANTED = 0.03
+DRAWS = 20  # of labels, to find what chance does
 METHODS = {"Platt": "sigmoid", "isotonic": "isotonic"}
 FLIPPED, WEAK, SHIFTED = "labels flipped (dev)", "weak logistic (dev)", "Gaussians (dev)"
 MADE = FLIPPED, WEAK, SHIFTED
@@ -31,7 +38,9 @@ PROBLEMS = (
 )  # fmt: skip
 
 
-NAMES = ("labels", "ours", *METHODS)
+LOGISTIC = "logistic at random"
+NAMES = ("labels", "ours", "chance", *METHODS, LOGISTIC)
+SHOWN = ("ours", *METHODS, LOGISTIC)
 
 
 class Job(NamedTuple):
@@ -76,9 +85,22 @@ def unreliability(chances: Matrix, is_class: NDArray[np.bool_]) -> float:
 
     Of two classes these are the probabilities of the second, of more those of the predicted one.
     """
-    at: Any = np.full(len(chances), 1) if chances.shape[1] == 2 else chances.argmax(axis=1)
+    at = _judged(chances)
+    return _distance(chances[np.arange(len(at)), at], is_class[np.arange(len(at)), at])
+
+
+def by_chance(chances: Matrix, seed: int) -> float:
+    """Return the distance, on average, if every probability were right."""
+    at, rng = _judged(chances), np.random.default_rng(seed)
     told: Vector = chances[np.arange(len(at)), at]
-    true = is_class[np.arange(len(at)), at]
+    return float(np.mean([_distance(told, rng.random(len(told)) < told) for _ in range(DRAWS)]))
+
+
+def _judged(chances: Matrix) -> Any:
+    return np.full(len(chances), 1) if chances.shape[1] == 2 else chances.argmax(axis=1)
+
+
+def _distance(told: Vector, true: NDArray[np.bool_]) -> float:
     bins = np.minimum((told * BINS).astype(int), BINS - 1)
     return float(sum(abs((told - true)[bins == k].sum()) for k in range(BINS)) / len(told))
 
@@ -105,6 +127,10 @@ def measure(job: Job) -> list[Row]:
             is_class = classes[test][:, np.newaxis] == clf.classes_
             taught = rows[asked], classes[asked]
             judged = {name: unreliability(p, is_class) for name, p in _all(clf, taught, rows[test])}
+            judged["chance"] = by_chance(clf.predict_proba(rows[test]), job.seed)
+            some = stream[: len(asked)]  # their order is random
+            chances, names = _logistic(rows[some], classes[some], rows[test])
+            judged[LOGISTIC] = unreliability(chances, classes[test][:, np.newaxis] == names)
             when = "end" if over else "200 labels"
             found.append({"problem": job.problem, "when": when, "labels": len(asked)} | judged)
     return found
@@ -122,6 +148,16 @@ def _all(clf: Any, taught: Any, rows: Matrix) -> Iterator[tuple[str, Matrix]]:
         yield name, fitted.fit(*taught).predict_proba(rows)
 
 
+def _logistic(rows: Matrix, labels: Any, test: Matrix) -> tuple[Matrix, Any]:
+    """Return the probabilities of logistic regression on scaled columns, and its classes."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - costs a second
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+    fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1_000)).fit(rows, labels)
+    return fitted.predict_proba(test), fitted.classes_
+
+
 def report(found: list[tuple[Job, list[Row]]], seeds: int) -> Row:
     return {"seeds": seeds, "runs": [run for _, runs in found for run in runs]}
 
@@ -137,10 +173,16 @@ def _means(result: Row) -> dict[tuple[str, str], list[float]]:
 
 def text(result: Row) -> str:
     """Write a line a problem and moment: labels, and the mean distance by each method."""
-    rows = [["problem", "when", *NAMES]]
-    for place, (labels, *distances) in _means(result).items():
+    rows, means = [["problem", "when", *NAMES]], _means(result)
+    for place, (labels, *distances) in means.items():
         rows.append([*place, f"{labels:.0f}", *(f"{distance:.3f}" for distance in distances)])
-    return "\n".join(lay_out(rows))
+    near = sum(ours <= WANTED for _, ours, *_ in means.values())
+    beyond = sum(ours - chance <= WANTED for _, ours, chance, *_ in means.values())
+    said = (
+        f"Ours is at most {WANTED} in {near} of {len(means)} lines; what is more than chance, "
+        f"in {beyond}"
+    )
+    return "\n".join([*lay_out(rows), "", said])
 
 
 def draw(result: Row) -> Picture:
@@ -148,12 +190,14 @@ def draw(result: Row) -> Picture:
     means = _means(result)
     figure, axes = new_figure(8, 0.32 * len(means) + 1.2)
     places = np.arange(len(means))
-    for k, name in enumerate(NAMES[1:]):
-        distances = [found[1 + k] for found in means.values()]
-        axes.plot(distances, places, "osv"[k], label=name)
+    for name, mark in zip(SHOWN, "osvx", strict=True):
+        distances = [found[NAMES.index(name)] for found in means.values()]
+        axes.plot(distances, places, mark, label=name)
+    chance = [found[NAMES.index("chance")] for found in means.values()]
+    axes.plot(chance, places, "|", color="black", markersize=10, label="chance")
     axes.set_yticks(places, [f"{problem}, {when}" for problem, when in means])
     axes.invert_yaxis()
-    axes.axvline(0.03, color="black", linewidth=1)
+    axes.axvline(WANTED, color="black", linewidth=1)
     axes.set(xlabel="mean distance of probabilities from frequencies", xlim=(0, None))
     axes.legend()
     return figure
