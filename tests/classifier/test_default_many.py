@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris, load_wine
 
 from selectron import SelectiveClassifier, load
 from selectron.classifier.rules import choose_rules
@@ -58,6 +58,21 @@ def test_classes_that_join_one_by_one_end_like_those_named_before():
         clf.partial_fit(X[start : start + 50], Y[start : start + 50])
     assert sorted(clf.classes_) == list(range(10))
     assert clf.score(X[TEST], Y[TEST]) > 0.85
+
+
+@pytest.mark.parametrize(("read", "right"), [(load_iris, 0.88), (load_wine, 0.92)])
+def test_a_short_stream_is_asked_about_sooner(read, right):
+    """With a tenth of the rows, as in a long stream, right were .69 and .82 of these."""
+    rows, classes = read(return_X_y=True)
+    shares, asked = [], []
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(len(classes))
+        learnt, test = np.split(order, [100])
+        clf = SelectiveClassifier(random_state=seed).fit(rows[learnt], classes[learnt])
+        shares.append(clf.score(rows[test], classes[test]))
+        asked.append(clf.n_asked_)
+    assert np.mean(shares) > right
+    assert np.mean(asked) < 35
 
 
 def test_words_of_three_topics():

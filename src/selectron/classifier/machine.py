@@ -221,7 +221,8 @@ class LinearMachine:
         if found is not None:
             return found[:, 0]
         margins = np.empty(shape(rows)[0])
-        return written(self.states, run_margins, rows, margins, exact)
+        glance = not exact or self.rules.update.HAS_SCALE  # its glances have the margin itself
+        return written(self.states, run_margins, rows, margins, not glance)
 
     def scores(self, rows: Rows) -> Matrix:
         found = self._folded_scores(rows)

@@ -8,6 +8,7 @@ from selectron.kernels.duals import check_dual
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
 from selectron.queries import Auto, Capped
+from selectron.queries.coverage import FIRST_SHARE
 from selectron.scalings import Automatic, Intercept, Raw, Text, TextDirections
 from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, rule_from_text
 from selectron.updates import Ballseptron, ClassRidge, DualProbit, Probit, Rehearsal, Ridge
@@ -20,6 +21,7 @@ MOST_NUMBERS = 1 << 26  # in those directions: half a gigabyte
 WIDEST_SPREAD = 256
 WIDEST_STUDIED = 1 << 21  # columns of sparse rows whose directions are found
 STEP_ON_TEXT = 0.7  # of Auto: with 0.5 streams of texts take 1.13 times the labels
+SHORT = 500  # rows: in a shorter stream of many classes the first questions come sooner
 HELD_BACK = 250  # rows of a stream of texts, before the first question
 
 
@@ -79,7 +81,7 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
         )
     if query is None:
         two = Auto(step=STEP_ON_TEXT) if text else Auto()
-        query = Capped() if n_classes > 2 else two
+        query = Capped(first_share=_first_share(rows)) if n_classes > 2 else two
     return Rules(scaling, update, query)
 
 
@@ -128,6 +130,11 @@ def _update(scaling: Scaling, d: int, n_classes: int) -> UpdateRule:
 def _warmup(rows: int | None) -> int:
     """Spend a tenth of a short stream on its mean, 50 rows of a long one."""
     return 50 if rows is None else max(1, min(50, max(rows // 10, min(10, rows // 2))))
+
+
+def _first_share(rows: int | None) -> float:
+    """Spread the first 15 questions over 150 rows of a long stream, over a third of a short one."""
+    return FIRST_SHARE if rows is None else FIRST_SHARE * min(5.0, max(1.0, SHORT / max(1, rows)))
 
 
 def _rank(d: int, most: int, prototypes: int = 0) -> int:

@@ -24,6 +24,7 @@ from selectron.protocol import (
 from selectron.queries.auto import count_overdue, forget_questions, too_many_wait
 from selectron.queries.coverage import (
     FIRST_QUESTIONS,
+    FIRST_SHARE,
     Coverage,
     after_decision,
     fresh_coverage,
@@ -33,7 +34,7 @@ from selectron.queries.coverage import (
     with_row,
 )
 from selectron.queries.threshold import certainty, odds_with_tail
-from selectron.spec import NOT_NEGATIVE, QueryRule, Range
+from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
 
 ONE_CLASS_LABELS = 20
 COVERED_LABELS = 400  # after which coverage has nothing to add
@@ -75,6 +76,8 @@ class Capped(QueryRule):
     covers : bool
         Whether rows that stand for many others come first. With a kernel, and with rows that are
         never written out, they do not.
+    first_share : float
+        The share of rows that the first 15 questions are to have: a tenth, more in a short stream.
 
     Examples
     --------
@@ -89,13 +92,14 @@ class Capped(QueryRule):
 
     explore: float = 0.005
     covers: bool = True
-    RANGES: ClassVar = {"explore": Range(0.0, 1.0)}
+    first_share: float = FIRST_SHARE
+    RANGES: ClassVar = {"explore": Range(0.0, 1.0), "first_share": SHARE}
 
     def begin(self, d: int) -> "CappedState":
         return self.many(d, 2)
 
     def many(self, d: int, n_classes: int) -> "CappedState":
-        coverage = fresh_coverage(d, used=bool(self.covers))
+        coverage = fresh_coverage(d, float(self.first_share), used=bool(self.covers))
         return CappedState(np.zeros(n_classes), coverage, Thresholds(), float(self.explore))
 
 

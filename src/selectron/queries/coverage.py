@@ -10,10 +10,10 @@ from selectron.numeric.elementary import exponential, logarithm
 from selectron.numeric.rows import WIDEST_KEPT, Row, write_out, writes_out
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import flaw, out_of_range
-from selectron.spec import NOT_NEGATIVE, Range
+from selectron.spec import NOT_NEGATIVE, SHARE, Range
 
 KEPT = 256  # rows: the first ones stand for the stream, unless they are too wide to keep
-FIRST_QUESTIONS, FIRST_SHARE, TRACK = 15, 0.1, 0.2
+FIRST_QUESTIONS, FIRST_SHARE, TRACK = 15, 0.1, 2.0
 POWER, FOLLOW, LEAST_GAIN = 0.7, 0.05, 1e-4
 LEAST_ROWS = 10  # among fewer rows, none stands for others
 LEAST_USUAL = 1e-6  # below it all rows are covered: the same few come again and again
@@ -32,12 +32,14 @@ class Coverage(NamedTuple):
     gain: float = NONE_AT_HAND  # how much nearer a question would bring the rows, on average
     usual: float = 0.0  # the usual gain
     limit: float = 0.0  # the first questions need a gain as large; 0: not set yet
+    share: float = FIRST_SHARE  # of the rows that the first questions shall have
 
 
-def fresh_coverage(d: int, *, used: bool = True) -> Coverage:
+def fresh_coverage(d: int, share: float = FIRST_SHARE, *, used: bool = True) -> Coverage:
     """Return the coverage before the first row; it keeps no rows that are too wide."""
     room = KEPT if used and d <= WIDEST_KEPT + 1 else 0  # one column may be the constant
-    return Coverage(np.zeros((room + 1, d)), np.zeros(room), np.zeros(room), np.zeros(room))
+    nearest, products, asked = np.zeros((3, room))
+    return Coverage(np.zeros((room + 1, d)), nearest, products, asked, share=share)
 
 
 @helper
@@ -96,7 +98,9 @@ def after_decision(coverage: Coverage, asked: bool, first: bool) -> Coverage:
     usual = gain if usual == 0.0 else usual + FOLLOW * (gain - usual)
     if first:
         limit = gain if limit == 0.0 else limit
-        limit *= exponential(TRACK * ((1.0 if asked else 0.0) - FIRST_SHARE))
+        # The shorter they last, the faster the limit has to find its level.
+        step = TRACK * coverage.share
+        limit *= exponential(step * ((1.0 if asked else 0.0) - coverage.share))
     if asked:
         nearest, products = coverage.nearest, coverage.products
         for k in range(coverage.n_rows):
@@ -110,4 +114,6 @@ def after_decision(coverage: Coverage, asked: bool, first: bool) -> Coverage:
 def wrong_coverage(coverage: Coverage) -> str:
     """The rows that count are among those kept; the latest of them may be the one at hand."""
     n_rows = Range(int(coverage.kept), len(coverage.products))
-    return out_of_range(coverage, n_rows=n_rows, usual=NOT_NEGATIVE, limit=NOT_NEGATIVE)
+    return out_of_range(
+        coverage, n_rows=n_rows, usual=NOT_NEGATIVE, limit=NOT_NEGATIVE, share=SHARE
+    )
