@@ -13,6 +13,7 @@ import numpy as np
 
 import selectron
 from selectron import SelectiveClassifier, load
+from selectron.classifier.one_row import FIRST_CALLS
 from selectron.queries import Margin
 from selectron.updates import Perceptron
 
@@ -51,6 +52,8 @@ def walks(path):
     found = {"fit": walk(lambda: clf.fit(X, Y)), "ask": walk(lambda: clf.ask(X))}
     found["tell"] = walk(lambda: clf.tell([0], [1]))
     found["predict"] = walk(lambda: clf.predict(X))
+    for _ in range(FIRST_CALLS):
+        clf.predict_one(X[0])
     clf.ask_one(X[0])
     found["ask_one"] = walk(lambda: clf.ask_one(X[0]))
     clf.learn_one(X[0], 0)

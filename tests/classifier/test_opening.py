@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
-from selectron.classifier import machine
+from selectron.classifier import machine, rules
 from selectron.classifier.progress import watched_batch
 from selectron.evaluate import progressive
 from selectron.queries import Auto
@@ -26,6 +26,7 @@ pytestmark = pytest.mark.plain
 def _short_study(monkeypatch):
     monkeypatch.setattr(machine, "LEAST_STUDIED", 40)
     monkeypatch.setattr(machine, "MOST_STUDIED", STUDIED)
+    monkeypatch.setattr(rules, "SHORT", 0)  # batches do not know how long the stream is
 
 
 def learner(query=None, **more):

@@ -6,8 +6,8 @@ import numpy as np
 class Coverage:
     """How near the first rows of a stream are to those that were asked for."""
 
-    def __init__(self, room=256):
-        self.room = room
+    def __init__(self, room=256, share=0.1):
+        self.room, self.share = room, share
         self.rows, self.nearest, self.questions = [], [], []  # questions: of the rows kept
         self.x = self.usual = self.limit = None
 
@@ -46,7 +46,7 @@ class Coverage:
             return
         self.usual = self.usual + 0.05 * (self.gain - self.usual) if self.usual else self.gain
         if first:
-            self.limit = (self.limit or self.gain) * np.exp(0.2 * (asked - 0.1))
+            self.limit = (self.limit or self.gain) * np.exp(2 * self.share * (asked - self.share))
         if asked:
             new = self.products(self.x)
             self.nearest = [max(pair) for pair in zip(self.nearest, new, strict=True)]

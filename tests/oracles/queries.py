@@ -252,13 +252,13 @@ class Auto(Query):
 class Capped(Query):
     """The threshold of the default for many classes, under a second one that holds a rate."""
 
-    def __init__(self, explore=0.005, covers=True):
+    def __init__(self, explore=0.005, covers=True, first_share=0.1):
         self.floor = explore
         self.q = self.qr = None
         self.t = self.labels = self.sought = self.asked = 0
         self.seen = {}
         self.late = False
-        self.covers, self.coverage = covers, Coverage()
+        self.covers, self.coverage = covers, Coverage(share=first_share)
 
     def preview(self, x):
         if self.covers and self.labels < 400:

@@ -40,7 +40,7 @@ QUERIES = {
     "balanced-from-one": queries.Balanced(rho=0.3, step=0.3, leak=1.0, start=1.0),
     "rate-tracking": queries.RateTracking(rate=0.3),
     "auto": queries.Auto(explore=0.05, step=0.6),
-    "capped": queries.Capped(explore=0.05),
+    "capped": queries.Capped(explore=0.05, first_share=0.2),
     "floor": queries.Floor(queries.Balanced(rho=0.3, step=0.5), explore=0.1),
     "budget": queries.Budget(queries.Margin(b=0.1), total=30, horizon=80),
 }
