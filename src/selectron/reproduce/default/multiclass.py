@@ -14,7 +14,7 @@ from selectron.classifier.rows import read_rows
 from selectron.classifier.run import Run
 from selectron.evaluate.first_passage import most_errors
 from selectron.loop import NOTHING_KEPT
-from selectron.numeric.rows import Csr
+from selectron.numeric.rows import Csr, taken
 from selectron.queries import Capped, Uniform
 from selectron.reproduce.harness.experiment import Row
 from selectron.reproduce.harness.measure import Labels, Reach, first_passages, grouped
@@ -169,8 +169,14 @@ def begin(learner: str, stream: Stream, seed: int) -> tuple[Run, ClassLabels]:
 def _errors(stream: Stream, learner: str, seed: int) -> Iterator[tuple[int, int]]:
     run, labels = begin(learner, stream, seed)
     rows, judged = read_rows(stream.rows), read_rows(stream.test_rows)
-    wanted = labels.codes(stream.test_classes)
-    for _ in run.pauses(rows, labels.codes(stream.classes), NOTHING_KEPT):
+    codes, wanted = (labels.codes(column) for column in (stream.classes, stream.test_classes))
+    opening = run.open(rows, lambda t, _: stream.classes[t]) if run.opens(rows) else iter(())
+    asked = []
+    for t in opening:
+        asked.append(t)
+        yield run.n_asked, int((run.predicted(judged) != wanted).sum())
+    left = np.setdiff1d(np.arange(len(codes)), asked)
+    for _ in run.pauses(taken(rows, left) if asked else rows, codes[left]):
         yield run.n_asked, int((run.predicted(judged) != wanted).sum())
         # What is asked at random is the measure: its runs are not cut short.
         if run.n_asked == MOST_LABELS and learner != BLIND:
