@@ -10,10 +10,11 @@ from selectron.tracking import TrackingClassifier
 from selectron.updates.sharpness import (
     SHARPEST,
     UNTAUGHT,
+    UNTAUGHT_SOFTMAX,
     chances_of_margins,
     chances_of_scores,
     sharpened,
-    sharpness_of,
+    sharpened_among,
 )
 
 RNG = np.random.default_rng(5)
@@ -154,9 +155,29 @@ def test_the_slope_of_margins_is_found():
     np.testing.assert_allclose(positive, [0.023, 0.5, 0.977], atol=0.01)
 
 
-def test_the_sharpness_of_scores_is_found():
+def learnt_softmax(scores, labels, counts):
+    softmax = UNTAUGHT_SOFTMAX
+    for row, label in zip(scores, labels, strict=True):
+        softmax = sharpened_among(softmax, counts, row, label)
+    return softmax
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("sharpness", [2.0, 5.0, 9.0])
+def test_the_sharpness_of_scores_is_found(sharpness):
+    """To within three standard deviations; a class that was never named has no part in it."""
     rng = np.random.default_rng(0)
-    scores = rng.standard_normal((5_000, 3))
-    drawn = (chances_of_scores(scores, 2.0).cumsum(axis=1) < rng.random((5_000, 1))).sum(axis=1)
-    assert sharpness_of(scores, drawn) == pytest.approx(2.0, abs=0.15)
-    assert sharpness_of(scores, scores.argmax(axis=1)) == SHARPEST
+    scores, counts = rng.standard_normal((5_000, 3)), np.array([5.0, 3.0, 9.0, 0.0])
+    chances = chances_of_scores(scores, sharpness)
+    drawn = (chances.cumsum(axis=1) < rng.random((5_000, 1))).sum(axis=1)
+    scores = np.column_stack([scores, rng.standard_normal(5_000) + 5.0])
+    found = learnt_softmax(scores, drawn, counts)
+    assert abs(found.sharpness - sharpness) < 3.0 * np.sqrt(found.variance)
+    assert found.variance < 0.1
+    assert learnt_softmax(scores, scores[:, :3].argmax(axis=1), counts).sharpness > 0.9 * SHARPEST
+
+
+@pytest.mark.plain
+def test_a_label_of_a_new_class_does_not_move_the_sharpness():
+    scores, counts = np.array([0.3, -0.2, 0.0]), np.array([2.0, 4.0, 0.0])
+    assert sharpened_among(UNTAUGHT_SOFTMAX, counts, scores, 2) is UNTAUGHT_SOFTMAX

@@ -37,7 +37,12 @@ from selectron.updates.covariance import (
     weight_of_label,
     weights_of_products,
 )
-from selectron.updates.sharpness import chances_of_scores, sharpness_of
+from selectron.updates.sharpness import (
+    UNTAUGHT_SOFTMAX,
+    Softmax,
+    chances_of_scores,
+    sharpened_among,
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,10 @@ class Rehearsal(UpdateRule):
     def many(self, d: int, dtype: DTypeLike, n_classes: int) -> "RehearsalState":
         store, rule, scores, *_ = class_belief(KnownClasses(np.zeros(n_classes)), d, 1.0, n_classes)
         m = int(self.memory)
-        kept = np.zeros((m, d)), np.zeros(m, np.int64), np.zeros((m, n_classes))
-        return RehearsalState(store, Memory(*kept, 0, 0), rule, scores, int(self.visits), 0.0, 0)
+        memory = Memory(np.zeros((m, d)), np.zeros(m, np.int64), np.zeros((m, n_classes)), 0, 0)
+        return RehearsalState(
+            store, memory, rule, scores, UNTAUGHT_SOFTMAX, int(self.visits), 0.0, 0
+        )
 
 
 class Memory(NamedTuple):
@@ -96,6 +103,7 @@ class RehearsalState(NamedTuple):
     memory: Memory
     rule: KnownClasses
     scores: Vector
+    softmax: Softmax
     visits: int
     norm: float
     n_updates: int
@@ -111,11 +119,13 @@ product_weights.of(RehearsalState)(weights_of_products)
 def rehearse(update: RehearsalState, x: Row, y: float, forecast: ManyForecast) -> RehearsalState:
     """Narrow A⁻¹ by the label; the memory, not A⁻¹, moves the weights."""
     label = int(y)
+    softmax = sharpened_among(update.softmax, update.rule.counts, update.scores, label)
     weight = weight_of_label(update.rule, label, -1, update.scores)
     begin_step(update.store, x)
     store = end_step(update.store, x, weight / (1.0 + weight * forecast.variance))
     memory = rehearsed(written(update.memory, x, label), update)
-    return update._replace(memory=memory, norm=length_of(store), n_updates=update.n_updates + 1)
+    norm, n_updates = length_of(store), update.n_updates + 1
+    return update._replace(memory=memory, softmax=softmax, norm=norm, n_updates=n_updates)
 
 
 @helper
@@ -173,13 +183,8 @@ def revisit(memory: Memory, place: int, weights: Matrix, counts: Vector, scores:
 
 
 @chances.of(RehearsalState)
-def chances_by_memory(update: RehearsalState, scores: Matrix) -> Matrix:
-    """Return the softmax of the scores, as sharp as the labels in the memory are probable."""
-    memory = update.memory
-    kept = min(memory.n_written, len(memory.rows))
-    remembered = memory.rows[:kept] @ update.store.weights.T
-    remembered[:, update.rule.counts == 0.0] = remembered.min(initial=0.0) - 1.0
-    return chances_of_scores(scores, sharpness_of(remembered, memory.classes[:kept]))
+def chances_by_softmax(update: RehearsalState, scores: Matrix) -> Matrix:
+    return chances_of_scores(scores, update.softmax.sharpness)
 
 
 in_file(RehearsalState, "visits", norm=NOT_NEGATIVE)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Indices, Matrix, Vector
+from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import helper
-from selectron.numeric.elementary import normal_density, normal_distribution, sqrt
+from selectron.numeric.elementary import exponential, normal_density, normal_distribution, sqrt
 from selectron.protocol import in_file
 from selectron.spec import NOT_NEGATIVE, POSITIVE
 
@@ -19,8 +19,7 @@ LEAST_SLOPE = 0.05  # above 0: a larger margin is never less probable
 LATEST = 0.01  # the spread is that of about the latest hundred labels
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
 LEAST_CHANCE = 1e-12
-SHARPEST = 8.0  # of prototypes; without mistakes among the labels there is no telling
-HALVINGS = 40
+BLUNTEST, SHARPEST = 1.0, 20.0  # of a softmax
 
 
 class Sharpness(NamedTuple):
@@ -74,19 +73,44 @@ def chances_of_scores(scores: Matrix, sharpness: float) -> Matrix:
     return shares
 
 
-def sharpness_of(scores: Matrix, classes: Indices) -> float:
-    """Return the sharpness at which labels are most probable, given the scores of their rows."""
-    least, most = 0.0, SHARPEST
-    told = scores[np.arange(len(scores)), classes].sum()
-    if told >= (chances_of_scores(scores, most) * scores).sum():
-        return most
-    for _ in range(HALVINGS):
-        middle = (least + most) / 2.0
-        if told >= (chances_of_scores(scores, middle) * scores).sum():
-            least = middle
-        else:
-            most = middle
-    return most
+class Softmax(NamedTuple):
+    """A Gaussian belief about how sharp the softmax of many scores is."""
+
+    sharpness: float
+    variance: float
+
+
+UNTAUGHT_SOFTMAX = Softmax(7.0, 4.0)
+
+
+@helper
+def sharpened_among(softmax: Softmax, counts: Vector, scores: Vector, label: int) -> Softmax:
+    """Go a step of Newton's by a label and the scores that its row had before.
+
+    `counts` are the labels before it: a class without any does not compete, and the label of such a
+    class says nothing.
+    """
+    if counts[label] == 0.0:
+        return softmax
+    sharpness, variance = softmax
+    top = scores[label]
+    for k in range(len(scores)):
+        if counts[k] > 0.0:
+            top = max(top, scores[k])
+    total, mean, square = 0.0, 0.0, 0.0
+    for k in range(len(scores)):
+        if counts[k] > 0.0:
+            below = scores[k] - top
+            power = exponential(sharpness * below)
+            total += power
+            mean += power * below
+            square += power * below * below
+    mean /= total
+    curvature = max(square / total - mean * mean, 0.0)
+    variance /= 1.0 + variance * curvature
+    sharpness += variance * (scores[label] - top - mean)
+    return Softmax(min(max(sharpness, BLUNTEST), SHARPEST), variance)
 
 
 in_file(Sharpness, spread=NOT_NEGATIVE, slope=POSITIVE, variance=NOT_NEGATIVE)
+in_file(Softmax, sharpness=POSITIVE, variance=NOT_NEGATIVE)
