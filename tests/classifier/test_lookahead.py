@@ -81,19 +81,36 @@ def test_a_buffer_of_the_default_needs_no_more_labels():
     assert right > 0.9
 
 
-@pytest.mark.parametrize("width", [0, -1, 2.5, "3"])
+@pytest.mark.parametrize("width", [0, -1, 2.5, "3", True])
 def test_a_window_is_a_whole_number(width):
     with pytest.raises(ValueError, match="lookahead must be a whole number of rows >= 1"):
         taught().ask(X, lookahead=width)
 
 
-@pytest.mark.parametrize("more", [{"explore": 0.1}, {"kernel": "rbf"}])
+@pytest.mark.parametrize("more", [{"stop_when": "error<=0.01"}, {"kernel": "rbf"}])
 def test_what_needs_draws_or_a_kernel_is_refused(more):
     clf = taught(Margin(b=0.5), **more)
     n = clf.n_seen_
-    with pytest.raises(ValueError, match="lookahead= is for learners without explore"):
+    with pytest.raises(ValueError, match="lookahead= is for learners without stop_when"):
         clf.ask(X[60:], lookahead=5)
     assert clf.n_seen_ == n
+
+
+def test_an_estimate_has_no_round_of_a_look_ahead():
+    clf = taught(Margin(b=0.5), explore=0.2)
+    before = clf.estimate()
+    answer = clf.ask(X[60:160], lookahead=np.int64(20))
+    clf.tell(answer.tickets[answer.asked], Y[60:160][answer.asked])
+    assert clf.n_seen_ == 160
+    assert clf.estimate().error == before.error
+    clf.partial_fit(X[160:], Y[160:])
+    assert clf.estimate().rounds == before.rounds + len(X) - 160
+
+
+def test_the_default_of_four_classes_looks_ahead():
+    four = X[:, :4].argmax(axis=1)
+    clf = SelectiveClassifier(random_state=0).fit(X[:200], four[:200])
+    assert clf.ask(X[200:], lookahead=20).asked.any()
 
 
 def test_several_labels_a_row_are_refused():

@@ -170,3 +170,13 @@ def test_few_calls_compile_no_loop_of_their_own(monkeypatch):
         clf.predict_one(X[t])
     with pytest.raises(AssertionError, match="compiled"):
         clf.ask_one(X[8])
+
+
+@pytest.mark.parametrize("first_calls", [0, 16])
+def test_none_is_no_label_of_the_row_just_asked(first_calls, monkeypatch):
+    monkeypatch.setattr(estimator, "FIRST_CALLS", first_calls)
+    clf = SelectiveClassifier("perceptron", "always", random_state=1)
+    clf.ask_one(X[0])
+    with pytest.raises(ValueError, match="a label is needed here, got None"):
+        clf.learn_one(X[0], None)
+    assert len(clf.waiting) == 1

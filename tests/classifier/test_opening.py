@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
-from selectron.classifier import machine, rules
+from selectron.classifier import machine, rules, run
 from selectron.classifier.progress import watched_batch
 from selectron.evaluate import progressive
 from selectron.queries import Auto
@@ -139,6 +139,75 @@ def test_an_oracle_that_fails_leaves_what_was_learnt():
         clf.fit(X, Fails(TWO), classes=["a", "b"])
     assert clf.n_asked_ == clf.n_updates_ == 4
     assert clf.partial_fit(X, TWO).n_seen_ == N + 4
+
+
+def test_a_learner_that_was_told_nothing_is_saved_and_loaded(tmp_path):
+    clf = learner()
+    watched_batch(clf, X, lambda t: None)
+    clf.save(tmp_path / "nothing.selectron")
+    assert load(tmp_path / "nothing.selectron").n_seen_ == N
+    pool = learner()
+    pool.forget(pool.choose(X, 5).tickets)
+    pool.save(tmp_path / "pool.selectron")
+    load(tmp_path / "pool.selectron")
+
+
+@pytest.mark.parametrize("bad", [None, 1.5, float("nan"), "unheard of"])
+@pytest.mark.parametrize("at", [0, 4])
+def test_a_bad_answer_changes_nothing(bad, at):
+    asked = Oracle(TWO)
+
+    def oracle(indices):
+        return bad if len(asked.asked) == at else asked(indices)
+
+    clf = learner(explore=0.1)
+    with pytest.raises(ValueError, match="label"):
+        clf.fit(X, oracle, classes=["a", "b"])
+    with pytest.raises(ValueError, match="label"):
+        clf.partial_fit(X, oracle)
+    assert clf.n_asked_ == clf.n_updates_ == at
+    assert not len(clf.waiting)
+
+
+def test_a_label_of_none_is_refused_as_outside_of_the_opening():
+    asked = Oracle(TWO)
+    learner().fit(X, asked, classes=["a", "b"])
+    y = TWO.astype(object)
+    y[asked.asked[3]] = None
+    with pytest.raises(ValueError, match="None"):
+        learner().fit(X, y, classes=["a", "b"])
+
+
+def test_a_first_question_that_fails_leaves_the_opening_to_come():
+    def fails(_):
+        raise KeyboardInterrupt
+
+    clf, whole = learner(), learner()
+    with pytest.raises(KeyboardInterrupt):
+        clf.partial_fit(X, fails, classes=["a", "b"])
+    first, then = Oracle(TWO), Oracle(TWO)
+    whole.partial_fit(X, first, classes=["a", "b"])
+    clf.partial_fit(X, then, classes=["a", "b"])
+    assert then.asked == first.asked
+
+
+def test_a_file_written_in_the_opening_has_no_rows_at_hand(tmp_path):
+    clf, asked = learner(), Oracle(TWO)
+
+    def oracle(indices):
+        if len(asked.asked) == 5:
+            clf.save(tmp_path / "within.selectron")
+        return asked(indices)
+
+    clf.partial_fit(X, oracle, classes=["a", "b"])
+    assert len(load(tmp_path / "within.selectron").choose(X[:30]).rows) == 1
+
+
+def test_a_stream_of_one_class_is_soon_given_up(monkeypatch):
+    monkeypatch.setattr(run, "OPENING_ONE_CLASS", 6)
+    asked = Oracle(np.full(N, "a"))
+    learner().fit(X, asked, classes=["a", "b"])
+    assert opened(asked.asked) <= 6
 
 
 def test_a_refused_batch_changes_nothing():

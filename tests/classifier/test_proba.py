@@ -1,5 +1,7 @@
 """Probabilities of classes: their form, who has them, and whether they come true."""
 
+from math import erfc, sqrt
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -11,6 +13,7 @@ from selectron.updates.sharpness import (
     SHARPEST,
     UNTAUGHT,
     UNTAUGHT_SOFTMAX,
+    Sharpness,
     chances_of_margins,
     chances_of_scores,
     sharpened,
@@ -153,6 +156,21 @@ def test_the_slope_of_margins_is_found():
     assert sharpness.variance < 0.02
     positive = chances_of_margins(sharpness, np.array([-1.0, 0.0, 1.0]), 0.0)[:, 1]
     np.testing.assert_allclose(positive, [0.023, 0.5, 0.977], atol=0.01)
+
+
+def test_margins_of_any_size_have_probabilities():
+    margins = np.array([-1e308, -1e155, -1e3, 0.0, 1e3, 1e155, 1e308])
+    for slope in (0.05, 1.0, 20.0):
+        positive = chances_of_margins(Sharpness(1e-3, slope, 0.5), margins, 0.02)[:, 1]
+        assert (np.diff(positive) >= 0.0).all()
+        assert 0.0 < positive[0] < 0.5 < positive[-1] < 1.0
+
+
+def test_probabilities_are_those_of_the_normal_distribution():
+    margins = np.linspace(-8.0, 8.0, 161)
+    found = chances_of_margins(Sharpness(1.0, 1.0, 0.0), margins, 0.0)[:, 1]
+    wanted = [erfc(-margin / sqrt(2.0)) / 2.0 for margin in margins]
+    np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
 def learnt_softmax(scores, labels, counts):

@@ -208,9 +208,10 @@ class StreamClassifier:
         lookahead : int
             Of so many rows at a time, ask about those that are least certain and differ from each
             other: as many questions as the query rule has there. For streams with a buffer, whose
-            answers come later than a window. These rows are not drawn, so there is no estimate.
+            answers come later than a window. These rows are not drawn, so no estimate counts them.
         """
-        if not isinstance(lookahead, int) or lookahead < 1:
+        whole = isinstance(lookahead, int | np.integer) and not isinstance(lookahead, bool)
+        if not whole or lookahead < 1:
             raise ValueError(f"lookahead must be a whole number of rows >= 1, got {lookahead!r}")
         with self._turn():
             rows = self._read_more(X)
@@ -322,7 +323,12 @@ class StreamClassifier:
         """Return the class of one row, None before any label. Nothing changes."""
         if x.__class__ is self._row_class:
             return self._predict_row(x)
-        return None if self._run is None else self._bind(x).predict(x)
+        if self._run is None:
+            return None
+        if self._first_calls < FIRST_CALLS:  # without the lock: nobody waits for another's pass
+            self._first_calls += 1
+            return batch_of_one(self._run, x).predict(x)
+        return self._bind(x).predict(x)
 
     def learn_one(self, x: Table, y: Given) -> Self:
         """Teach one labelled row: the one just asked about, or a new one."""

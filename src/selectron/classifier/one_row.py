@@ -68,6 +68,8 @@ def batch_of_one(run: Any, like: Table) -> OneRow:
             ticket = run.tickets.answered_by(row_values(rows).reshape(-1), row_columns(rows))
             if ticket is None:
                 run.learn_new(rows, y)
+            elif y is None:
+                raise ValueError("a label is needed here, got None")
             else:
                 run.tell([(ticket, y)])
 

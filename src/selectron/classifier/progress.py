@@ -11,7 +11,7 @@ from selectron.arrays import Array, Codes, Given, Indices, Table, Vector
 from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.rows import Stop, read_rows
-from selectron.classifier.run import Run
+from selectron.classifier.run import NOBODY_KNOWS, Run
 from selectron.loop import LABEL_NEEDED, NOT_GIVEN, Log
 from selectron.numeric.rows import Rows, part, shape, taken
 from selectron.protocol import TWO
@@ -116,7 +116,8 @@ def watched_batch(
         def ask(t: int, forecast: Vector) -> Any:
             side = forecast[TWO if run.many else 0]
             predicted[t] = run.labels.names(np.array([side]))[0]
-            return label_of(t)
+            label = label_of(t)
+            return NOBODY_KNOWS if label is None else label
 
         for some, places in run.opened(rows, ask):
             _watch(run, some, places, label_of, predicted)

@@ -55,6 +55,8 @@ ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 # The opening of a stream asks about rows that are certain up to so many deviations. A mistake
 # widens the limit, a right answer narrows it, and it ends after a share of the rows.
 OPENING_LIMIT, OPENING_STEP, OPENING_RHO, OPENING_SHARE = 0.5, 0.7, 0.45, 0.2
+OPENING_ONE_CLASS = 60  # labels of one class, after which the opening gives up
+NOBODY_KNOWS = object()  # an answer in the opening
 
 
 class Ask(NamedTuple):
@@ -358,50 +360,65 @@ class Run:
         A stream of texts studies its first rows before it decides about any of them. They are at
         hand meanwhile, so the questions need not come in their order. Each question is a round with
         odds 1, for the row follows from what was known before. `label_of` gets the position of a
-        row and its forecast; None says that nobody knows. The rows that are left are for `play`.
+        row and its forecast; it returns NOBODY_KNOWS if that is so. The rows that are left are for
+        `play`. Where the first question fails, nothing has been studied.
         """
         n, limit, first = self.opens(rows), OPENING_LIMIT, self.machine
         assert isinstance(first, LinearMachine)
-        window = part(rows, 0, n)
+        window, before = part(rows, 0, n), first.snapshot()
         first.study(rows)
-        pool = self.pool = Pool(n)
+        pool = Pool(n)
         pool.look_at(window, window, self.machine, 0)
         try:
             while self.rounds < OPENING_SHARE * n and not self.goal_is_met:
                 (t,), odds, (why,) = pool.pick(self.machine, 1, 0.0, pool.left)
                 forecast = pool.forecasts(self.machine, np.array([t]), exact=True)[0]
-                if why != FIRST and levels_of(forecast[np.newaxis])[0] > limit:
+                certain = levels_of(forecast[np.newaxis])[0] > limit
+                if self.rounds >= OPENING_ONE_CLASS if why == FIRST else certain:
                     break
                 told = Question.about(window, t, np.append(forecast, odds), self.rounds)
-                right = self._ask_in_opening(told, label_of(t, forecast), log)
+                right = self._ask_in_opening(told, label_of(t, forecast), log, pool)
                 if right is not None and why != FIRST:
                     limit *= exponential(OPENING_STEP * ((0.0 if right else 1.0) - OPENING_RHO))
                 pool.left[t] = False
                 yield t
         finally:
-            self.pool = None
+            if not self.rounds:
+                first.restore(before)
+                first.waits = True
 
     @property
     def goal_is_met(self) -> bool:
         return self.ledger is not None and self.ledger.met_at is not None
 
-    def _ask_in_opening(self, question: Question, label: Any, log: Log) -> bool | None:
-        """Play the round of a question with its answer; return whether the forecast was right."""
+    def _ask_in_opening(self, question: Question, label: Any, log: Log, pool: Pool) -> bool | None:
+        """Play the round of a question with its answer; return whether the forecast was right.
+
+        An answer that is refused changes nothing.
+        """
+        if label is not NOBODY_KNOWS:
+            self._check_room(self.labels.joined(label))
         k, updates, forecast = self.rounds, self.n_updates, question.told[:-1]
-        with delayed_interrupts():
+        wild = not tame(question.rows(self.machine.d))  # others overflow with huge weights only
+        with self._undone_if_refused() if wild else nullcontext(), delayed_interrupts():
             ticket = self.tickets.keep(question)
             if self.ledger is not None:
                 self.ledger.skip_to(k)
                 self.ledger.enter_one(forecast, 1.0, asked=True)
             self.rounds += 1
             self.n_asked += 1
-            if label is None:
-                self.forget([ticket])
-                return None
-            self._learn_answer(ticket, label)
+            if label is NOBODY_KNOWS:  # no query rule has counted the question
+                self.tickets.settle(ticket)
+                if self.ledger is not None:
+                    self.ledger.give_up(k)
+            else:
+                self._learn_answer(ticket, label)
+                pool.told.add(self.labels.code(label))
         if log.kept:
             log.forecasts[k], log.probabilities[k], log.asked[k] = forecast, 1.0, True
             log.updated[k] = self.n_updates > updates
+        if label is NOBODY_KNOWS:
+            return None
         if len(forecast) != (MANY if self.many else TWO):
             return False  # a class has joined that nobody could name
         return not mistaken(question.told[np.newaxis], np.array([self.labels.code(label)]))[0]
@@ -459,20 +476,24 @@ class Run:
 
     def ask(self, rows: Rows, lookahead: int = 1) -> Ask:
         """Predict, and decide which labels to ask for; each row is a round."""
-        if lookahead > 1 and (
-            self.ledger is not None or not isinstance(self.machine, LinearMachine)
-        ):
+        ledger, ahead = self.ledger, lookahead > 1
+        has_goal = ledger is not None and ledger.goal is not None
+        if ahead and (has_goal or not isinstance(self.machine, LinearMachine)):
             raise ValueError(
-                "lookahead= is for learners without explore, window, stop_when and kernel: the "
-                "rows it asks about are not drawn, so they say nothing of the error"
+                "lookahead= is for learners without stop_when and kernel: the rows it asks about "
+                "are not drawn, so they say nothing of the error"
             )
         self.find_overdue()
         n, first = shape(rows)[0], self.rounds
         log = self.log(n)
         labels: Codes = np.ones(n, self.code_type)
         with self.whole_or_not(rows, labels):
-            self.check(rows, self.play(rows, labels, log, teach=False))
-            if lookahead > 1:
+            self.ledger = None if ahead else ledger  # rounds of a look ahead are outside
+            try:
+                self.check(rows, self.play(rows, labels, log, teach=False))
+            finally:
+                self.ledger = ledger
+            if ahead:
                 self._look_ahead(rows, log, lookahead)
             told = np.column_stack([log.forecasts, log.probabilities])
             tickets = self.tickets.issue(rows, told, log.asked, first)

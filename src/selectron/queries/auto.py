@@ -174,7 +174,8 @@ Waits = TypeVar("Waits", bound=NamedTuple)  # the state of a rule that waits for
 @expire.of(AutoState)
 def forget_questions(query: Waits, n: int) -> Waits:
     """Take back n questions that were given up."""
-    return query._replace(n_asked=query.n_asked - n)  # type: ignore[attr-defined]
+    left = max(query.n_asked - n, 0)  # type: ignore[attr-defined] # some may have been chosen
+    return query._replace(n_asked=left)
 
 
 @mark_overdue.of(AutoState)

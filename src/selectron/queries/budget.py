@@ -215,7 +215,8 @@ def close_unpaid(query: QueryState, n: int) -> QueryState:
 
 @expire.of(BudgetState)
 def budget_expire(query: BudgetState, n: int) -> BudgetState:
-    return query._replace(rule=expire(query.rule, n), n_asked=query.n_asked - n)
+    left = max(query.n_asked - n, 0)  # rows at hand may have been chosen without the budget
+    return query._replace(rule=expire(query.rule, n), n_asked=left)
 
 
 in_file(BudgetState, "total", "horizon", "rate", threshold=NOT_NEGATIVE)

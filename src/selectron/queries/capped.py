@@ -34,7 +34,7 @@ from selectron.queries.coverage import (
     with_row,
 )
 from selectron.queries.threshold import certainty, odds_with_tail
-from selectron.spec import NOT_NEGATIVE, SHARE, QueryRule, Range
+from selectron.spec import NOT_NEGATIVE, QueryRule, Range
 
 ONE_CLASS_LABELS = 20
 COVERED_LABELS = 400  # after which coverage has nothing to add
@@ -42,6 +42,7 @@ RHO, STEP, LEAK = 0.45, 1.0, 4.0
 CAP, TRACK, APART = 0.1, 0.2, 4.0
 LEAST_THRESHOLD = 1e-6
 LEAST_DEVIATIONS = 0.3  # a lead of fewer standard deviations is never taken for certain
+FIRST_SHARES = Range(0.01, 1.0)
 DOUBLINGS = 2  # the tail falls with the power 2²
 LATE_LABELS, LATE_SHARE = 10.0, 0.2
 SOUGHT_FROM, MOST_SOUGHT = 20.0, 0.125
@@ -93,7 +94,7 @@ class Capped(QueryRule):
     explore: float = 0.005
     covers: bool = True
     first_share: float = FIRST_SHARE
-    RANGES: ClassVar = {"explore": Range(0.0, 1.0), "first_share": SHARE}
+    RANGES: ClassVar = {"explore": Range(0.0, 1.0), "first_share": FIRST_SHARES}
 
     def begin(self, d: int) -> "CappedState":
         return self.many(d, 2)

@@ -19,6 +19,7 @@ LEAST_SLOPE = 0.05  # above 0: a larger margin is never less probable
 LATEST = 0.01  # the spread is that of about the latest hundred labels
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
 LEAST_CHANCE = 1e-12
+LARGEST_MARGIN = 1e100  # its square must not overflow
 BLUNTEST, SHARPEST = 1.0, 20.0  # of a softmax
 
 
@@ -57,7 +58,8 @@ def chances_of_margins(sharpness: Sharpness, margins: Vector, flip: float) -> Ma
     """Return the probabilities of the negative and of the positive class."""
     from scipy.special import ndtr  # noqa: PLC0415 - who wants no probabilities need not wait
 
-    x = margins / np.sqrt(sharpness.spread or 1.0)  # 0 before the first label
+    tamed = np.clip(margins, -LARGEST_MARGIN, LARGEST_MARGIN)
+    x = tamed / np.sqrt(sharpness.spread or 1.0)  # 0 before the first label
     z = sharpness.slope * x / np.sqrt(1.0 + x * x * sharpness.variance)
     found = np.empty((len(z), 2))
     positive = np.multiply(ndtr(z), 1.0 - 2.0 * flip, out=found[:, 1])
