@@ -174,7 +174,10 @@ def test_options_that_do_not_go_together(command, ran, options):
 
 def test_a_page_of_nothing():
     outcome = Outcome("n", "s", "c", not_run="why")
-    assert "ran 0 of 1 experiments" in page_of([outcome], quick=False)
+    assert "ran 0 of 1 experiments" in page_of([outcome], quick=False, total=1)
+    stopped = page_of([outcome], quick=False, total=3)
+    assert "ran 0 of 3 experiments" in stopped
+    assert "2 are still to come: the same command goes on" in stopped
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -111,9 +111,20 @@ def test_the_line_of_a_bound_that_always_holds(name, theorems):
     trace = run((ALWAYS[name], Always()))
     line = (
         rf"mistakes {trace.n_mistakes} <= [\d,]+ \(\[SS05\] ({theorems}), gamma [\d.e+-]+, "
-        r"hinge [\d.]+\)"
+        r"hinge [\d.]+; hinge/gamma alone is \d+, so any labels have such a bound\)"
     )
     assert re.fullmatch(line, str(trace.certificate()))
+
+
+def test_a_bound_that_labels_drawn_by_coins_have_as_well_says_so():
+    rows = np.random.default_rng(0).standard_normal((400, 5))
+    learner = SelectiveClassifier(Perceptron(), Always())
+    coins = np.random.default_rng(1).random(400) < 0.5
+    assert progressive(learner, rows, coins).certificate().is_hollow
+    apart = rows + 9.0 * np.sign(rows[:, :1]) * np.eye(5)[0]
+    assert not progressive(learner, apart, apart[:, 0] > 0.0).certificate().is_hollow
+    assert not Certificate(5, 8.9, "", 1.0, 4.0, rounds=9).is_hollow
+    assert Certificate(5, 8.9, "", 0.5, 2.3, rounds=9).is_hollow
 
 
 def test_a_line_with_large_numbers_and_a_bound_that_is_broken():

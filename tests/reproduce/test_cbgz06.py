@@ -227,7 +227,7 @@ def test_verdicts_of_figure_8():
     assert judge_8(**paper | {"P": [0.56, 0.64]}) == [HOLDS, HOLDS, PART, HOLDS]
     assert judge_8(**paper | {"_2ND": [0.06, 0.12]}) == [HOLDS, HOLDS, PART, HOLDS]
     assert judge_8(**paper | {"ADA": [0.78, 0.70]}) == [HOLDS, HOLDS, HOLDS, FAILS]
-    assert judge_8(**paper | {"ADA": None}) == [HOLDS, HOLDS, HOLDS, FAILS]
+    assert judge_8(**paper | {"ADA": None}) == [HOLDS, HOLDS, HOLDS, "not measured"]
     assert judge_8(**paper | {"_2ND": None}) == [PART, FAILS, HOLDS, HOLDS]
 
 

@@ -25,4 +25,9 @@ def novikoff(*, max_norm: float, margin: float) -> float:
     16.0
     """
     check(max_norm=max_norm, margin=margin)
+    if margin > max_norm:
+        raise ValueError(
+            f"margin must be at most max_norm = {max_norm!r}, got {margin!r}; no row lies further "
+            "from a separator than it is long"
+        )
     return (max_norm / margin) ** 2

@@ -119,6 +119,7 @@ def margin_error_discount(*, r: float, target_margin: float) -> float:
     0.28
     """
     check(r=r, target_margin=target_margin)
+    _check_ball(r, target_margin)
     ratio = r / target_margin
     return 0.5 - ratio - ratio**2 / 2
 
@@ -201,6 +202,10 @@ def multiclass_scale(*, max_norm: float, r: float = 0.0) -> tuple[float, float]:
 def _check_radius(max_norm: float, target_margin: float, r: float) -> None:
     check(max_norm=max_norm, target_margin=target_margin, r=r)
     _check_margin(max_norm, target_margin)
+    _check_ball(r, target_margin)
+
+
+def _check_ball(r: float, target_margin: float) -> None:
     if r > LARGEST_RADIUS * target_margin:
         raise ValueError(
             f"r must be at most (√2 - 1) target_margin = {LARGEST_RADIUS * target_margin:g}, "

@@ -34,6 +34,10 @@ def bound(options: Namespace) -> int:
     if options.theorem not in known:
         raise ValueError(f"unknown theorem {options.theorem!r}; selectron bound --list names them")
     theorem = known[options.theorem]
+    if not options.values:
+        return tell(
+            options, f"{options.theorem}{_explained(theorem)}", {"theorem": options.theorem}
+        )
     arguments = _arguments(theorem, options.values)
     value = theorem(**arguments)
     parts = value if isinstance(value, tuple) else (value,)
@@ -65,6 +69,12 @@ def _arguments(theorem: Theorem, given: list[str]) -> dict[str, float | list[flo
     if missing:
         raise ValueError(f"missing {', '.join(missing)}: pass them as name=value")
     return arguments
+
+
+def _explained(theorem: Theorem) -> str:
+    """Return what a theorem takes, and what it says."""
+    names = ", ".join(inspect.signature(theorem).parameters)
+    return f"({names})\n\n{inspect.getdoc(theorem)}"
 
 
 def _first_line(theorem: Theorem) -> str:

@@ -40,7 +40,8 @@ def _reproduce_all(options: Namespace) -> int:
         for outcome in session.outcomes(experiments, lambda: bar.update(1)):
             outcomes.append(outcome)
             bar.set_description(outcome.name)
-            write_whole(folder / "index.html", page_of(outcomes, options.quick).encode())
+            page = page_of(outcomes, options.quick, len(experiments))
+            write_whole(folder / "index.html", page.encode())
     failed = [each.name for each in outcomes if each.failed]
     missing = [each.name for each in outcomes if each.not_run]
     facts = {

@@ -32,6 +32,7 @@ from selectron.updates import Ballseptron, Perceptron, PNorm, SecondOrder, Winno
 if TYPE_CHECKING:
     from selectron.evaluate.trace import Trace
 
+HOLLOW = 0.9  # of the mistakes, which hinge/gamma alone may be
 IN_EXPECTATION = "in expectation over the coins"
 STEEPER = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0])  # margins over the least allowed
 
@@ -57,6 +58,17 @@ class Certificate:
         return self.bound is not None and 0 < self.rounds <= self.bound
 
     @property
+    def is_hollow(self) -> bool:
+        """Whether the comparator does hardly better than one that goes to 0.
+
+        Such a one loses its margin in every update, and then hinge/gamma counts the updates. So any
+        labels at all have a bound little above their mistakes.
+        """
+        if self.bound is None or not self.gamma or self.says_nothing:
+            return False
+        return self.mistakes > 0 and self.hinge / self.gamma >= HOLLOW * self.mistakes
+
+    @property
     def holds(self) -> bool | None:
         return None if self.bound is None else self.mistakes <= self.bound
 
@@ -67,6 +79,9 @@ class Certificate:
         note = f"; {self.note}" if self.note else ""
         if self.says_nothing:
             note += f"; that says nothing, for there are {self.rounds:,} rounds"
+        if self.is_hollow:
+            alone = self.hinge / self.gamma
+            note += f"; hinge/gamma alone is {alone:,.0f}, so any labels have such a bound"
         return (
             f"mistakes {self.mistakes:,} {relation} {self.bound:,.0f} ({self.theorem}, "
             f"gamma {self.gamma:.3g}, hinge {self.hinge:.1f}{note})"

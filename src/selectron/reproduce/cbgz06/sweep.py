@@ -187,9 +187,12 @@ def _report_8(found: list[tuple[Target, Row]], seeds: int) -> Row:
 
 def _verdicts_8(result: Row) -> list[Row]:
     by_name = {row["algorithm"]: row for row in result["points"]}
-    rates = [by_name[name].get("rate", 1.0) for name in OF_THE_PAPER]  # never there: all labels
-    first, ada, second = rates
-    said = ", ".join(f"{name} {rate:.3f}" for name, rate in zip(OF_THE_PAPER, rates, strict=True))
+    rates = [by_name[name].get("rate") for name in OF_THE_PAPER]
+    said = ", ".join(
+        f"{name} never" if rate is None else f"{name} {rate:.3f}"
+        for name, rate in zip(OF_THE_PAPER, rates, strict=True)
+    )
+    first, ada, second = (1.0 if rate is None else rate for rate in rates)  # all are not enough
     ends = {
         name: (by_name[name]["block_rates"][0], by_name[name]["block_rates"][-1])
         for name in OF_THE_PAPER
@@ -203,8 +206,8 @@ def _verdicts_8(result: Row) -> list[Row]:
                 [second < first, first < ada]),
         verdict("SEL-2ND needs less than a sixth of SEL-P's rate (9 % against 60 %)", said,
                 second < first / 6.0),
-        verdict("the rates of SEL-P and SEL-2ND fall with time", moved, falls or False),
-        verdict("the rate of SEL-ADA grows with time", "as above", grows or False),
+        verdict("the rates of SEL-P and SEL-2ND fall with time", moved, falls),
+        verdict("the rate of SEL-ADA grows with time", "as above", grows),
     ]  # fmt: skip
 
 

@@ -149,10 +149,16 @@ def verdicts(result: Row) -> list[Row]:
             f"{np.mean([c['reach'] for c in projecting]):.0%}, with {ends} times the mistakes or "
             "labels of alpha = 2",
             [c["reach"] == 1.0 for c in projecting],
+            "works: all runs reach the error",
         ),
         *(judge_dimension(result, query) for query in QUERIES),
         judge_theory(result),
     ]
+
+
+def has_errors(result: Row) -> bool:
+    """Tell whether there are standard errors: of one run there is none."""
+    return all(c["error"] is not None for c in result["cells"] if c["reach"] == 1.0)
 
 
 def judge_theory(result: Row) -> Row:
@@ -166,7 +172,7 @@ def judge_theory(result: Row) -> Row:
             f"{least[d]:g} of {'/'.join(f'{alpha:g}' for alpha in close[d])} at d = {d}"
             for d in close
         ),
-        [least[d] in close[d] for d in close],
+        [least[d] in close[d] for d in close] if has_errors(result) else [],
         f"{CLOSE:g} standard errors",
     )
 
@@ -179,7 +185,7 @@ def judge_dimension(result: Row, query: str) -> Row:
         f"question: the best alpha is a function of the dimension ({query}, by {COUNTED[query]})",
         "best alpha " + ", ".join(f"{best['alpha']:g} at d = {best['d']}" for best in some)
         + f"; not told from the best at any d: {everywhere}",
-        [not shared] if some else [],
+        [not shared] if some and has_errors(result) else [],
         f"{CLOSE:g} standard errors",
     )  # fmt: skip
 

@@ -34,8 +34,11 @@ img { max-width: 100% }
 """
 
 
-def page_of(outcomes: Sequence[Outcome], quick: bool) -> str:
-    """Return the page: the claims of papers, our own experiments, what did not run, and details."""
+def page_of(outcomes: Sequence[Outcome], quick: bool, total: int) -> str:
+    """Return the page: the claims of papers, our own experiments, what did not run, and details.
+
+    `total` is how many experiments there are; a page is written after each of them.
+    """
     judged = [each for each in outcomes if each.verdicts]
     ours = [each for each in outcomes if each.text and not each.verdicts]
     missing = [each for each in outcomes if each.not_run or each.failed]
@@ -45,9 +48,10 @@ def page_of(outcomes: Sequence[Outcome], quick: bool) -> str:
     return "".join([
         HEAD,
         "<h1>The papers again</h1>\n",
-        f"<p>Selectron {escape(__version__)} ran {len(judged) + len(ours)} of {len(outcomes)} "
-        f"experiments with {seeds}; a command without <code>--seeds</code> runs as many as the "
-        f"pages of the documentation have. Claims of papers: {said}.</p>\n",
+        f"<p>Selectron {escape(__version__)} ran {len(judged) + len(ours)} of {total} "
+        f"experiments with {seeds}{_to_come(total - len(outcomes))}; a command "
+        "without <code>--seeds</code> runs as many as the pages of the documentation have. "
+        f"Claims of papers: {said}.</p>\n",
         "<h2>Claims of the papers</h2>\n",
         _table(("table or figure", "the paper's claim", "ours", "tolerance", "verdict", "time",
                 "command"), map(_claims, judged)),
@@ -59,6 +63,10 @@ def page_of(outcomes: Sequence[Outcome], quick: bool) -> str:
         *map(_details, [*judged, *ours]),
         "</body>\n</html>\n",
     ])  # fmt: skip
+
+
+def _to_come(n: int) -> str:
+    return f", and {n} are still to come: the same command goes on" if n else ""
 
 
 def _table(head: Iterable[str], rows: Iterable[str]) -> str:

@@ -161,6 +161,7 @@ def verdicts(result: Row) -> list[Row]:
             "for more than half of the problems twice as many or more",
             f"{twice} of {len(saved)}",
             twice > len(saved) / 2,
+            "2.0 once rounded, as the thesis counts its 1.99",
         ),
         verdict(
             f"of {len(COMPARISONS)} pairs of algorithms, which differ significantly, and which way",
