@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from selectron import SelectiveClassifier, load
-from selectron.classifier import machine, rules, run
+from selectron.classifier import machine, rules
 from selectron.classifier.progress import watched_batch
 from selectron.evaluate import progressive
 from selectron.queries import Auto
@@ -201,13 +201,6 @@ def test_a_file_written_in_the_opening_has_no_rows_at_hand(tmp_path):
 
     clf.partial_fit(X, oracle, classes=["a", "b"])
     assert len(load(tmp_path / "within.selectron").choose(X[:30]).rows) == 1
-
-
-def test_a_stream_of_one_class_is_soon_given_up(monkeypatch):
-    monkeypatch.setattr(run, "OPENING_ONE_CLASS", 6)
-    asked = Oracle(np.full(N, "a"))
-    learner().fit(X, asked, classes=["a", "b"])
-    assert opened(asked.asked) <= 6
 
 
 def test_a_refused_batch_changes_nothing():

@@ -8,6 +8,10 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
 from selectron import SelectiveClassifier, load, updates
+from selectron.classifier.rows import read_rows
+from selectron.loop import compiled, run_margins
+from selectron.numeric.rows import sealed
+from selectron.scalings import Winsorised
 from selectron.tracking import TrackingClassifier
 from selectron.updates.sharpness import (
     SHARPEST,
@@ -199,3 +203,14 @@ def test_the_sharpness_of_scores_is_found(sharpness):
 def test_a_label_of_a_new_class_does_not_move_the_sharpness():
     scores, counts = np.array([0.3, -0.2, 0.0]), np.array([2.0, 4.0, 0.0])
     assert sharpened_among(UNTAUGHT_SOFTMAX, counts, scores, 2) is UNTAUGHT_SOFTMAX
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("update", [updates.Probit(), updates.Probit(rank=4), updates.DualProbit()])
+def test_the_margin_of_a_glance_is_the_exact_one(update):
+    """`decision_function` of rules with a scale computes no variance."""
+    clf = SelectiveClassifier(update, "always", scaling=Winsorised()).fit(X[:300], TWO[:300])
+    machine, exact = clf._run.machine, np.empty(len(X))
+    loop = compiled(run_margins, machine.states.kinds)
+    loop(machine.states.tree, machine.states.numbers, sealed(read_rows(X)), exact, True)
+    np.testing.assert_array_equal(clf.decision_function(X), exact)

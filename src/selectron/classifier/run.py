@@ -55,7 +55,6 @@ ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 # The opening of a stream asks about rows that are certain up to so many deviations. A mistake
 # widens the limit, a right answer narrows it, and it ends after a share of the rows.
 OPENING_LIMIT, OPENING_STEP, OPENING_RHO, OPENING_SHARE = 0.5, 0.7, 0.45, 0.2
-OPENING_ONE_CLASS = 60  # labels of one class, after which the opening gives up
 NOBODY_KNOWS = object()  # an answer in the opening
 
 
@@ -373,8 +372,7 @@ class Run:
             while self.rounds < OPENING_SHARE * n and not self.goal_is_met:
                 (t,), odds, (why,) = pool.pick(self.machine, 1, 0.0, pool.left)
                 forecast = pool.forecasts(self.machine, np.array([t]), exact=True)[0]
-                certain = levels_of(forecast[np.newaxis])[0] > limit
-                if self.rounds >= OPENING_ONE_CLASS if why == FIRST else certain:
+                if why != FIRST and levels_of(forecast[np.newaxis])[0] > limit:
                     break
                 told = Question.about(window, t, np.append(forecast, odds), self.rounds)
                 right = self._ask_in_opening(told, label_of(t, forecast), log, pool)

@@ -43,6 +43,12 @@ WHO: dict[str, Callable[[Row], int]] = {
 }
 
 
+def require_texts() -> None:
+    """Refuse to begin where the texts are not there."""
+    text_at_hand.require_texts()
+    needed_data_folder("rcv1_ccat_train.svm.gz", "texts")
+
+
 def jobs(seeds: int) -> list[Job]:
     """List every problem in as many orders."""
     return text_at_hand.jobs(seeds) + [Job(SAMPLE, seed) for seed in range(seeds)]
