@@ -31,7 +31,7 @@ class Sharpness(NamedTuple):
     variance: float  # of the slope
 
 
-UNTAUGHT = Sharpness(0.0, 1.0, 4.0)
+UNTAUGHT = Sharpness(0.0, 1.0, 16.0)
 
 
 @helper
