@@ -43,6 +43,7 @@ from selectron.protocol import (
     absorb,
     advance,
     ask_probability,
+    catch_up,
     class_count,
     class_of,
     count_class,
@@ -53,6 +54,7 @@ from selectron.protocol import (
     has_statistics,
     learn,
     observe,
+    postpone,
     predict,
     present,
     preview,
@@ -243,9 +245,11 @@ def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach, les
     """Play `Rounds`: predict, maybe ask, maybe learn, row after row; return a `Moved`.
 
     In a lesson every row has its label, whatever the coin. It is a new round only if the row is
-    new; else its round was played when it was asked.
+    new; else its round was played when it was asked. Lessons follow each other without glances.
     """
     scaling, update, query = unpack(learner, numbers)
+    if lesson:
+        update = postpone(update)
     status = DONE
     n_asked = 0
     t = 0
@@ -292,7 +296,7 @@ def run_pass(learner, numbers, X, labels, coins, log, arrived, pause, teach, les
         if pause and update.n_updates != n_updates:
             status = UPDATED
             break
-    pack(Learner(scaling, update, query), numbers)
+    pack(Learner(scaling, catch_up(update), query), numbers)
     return t, status, n_asked
 
 

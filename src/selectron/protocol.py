@@ -107,6 +107,16 @@ def learn(update: UpdateState, x: Presented, y: float, forecast: AnyForecast) ->
 
 
 @Verb
+def postpone(update: UpdateState) -> UpdateState:
+    """Return the update rule that may put off, until `catch_up`, what only glances need."""
+
+
+@Verb
+def catch_up(update: UpdateState) -> UpdateState:
+    """Return the update rule after all that was put off."""
+
+
+@Verb
 def set_odds(update: UpdateState, odds: float) -> UpdateState:
     """Return the update rule that is told the odds of a question, ahead of its label."""
 
@@ -314,6 +324,13 @@ def keeps_nothing(
 @warm_up.otherwise
 def unmoved_by_warm_up(update: UpdateState, x: Presented) -> UpdateState:
     """Serve as `warm_up` of the rules that learn from labels alone."""
+    return update
+
+
+@postpone.otherwise
+@catch_up.otherwise
+def puts_nothing_off(update: UpdateState) -> UpdateState:
+    """Serve as `postpone` and `catch_up` of the rules that learn at once."""
     return update
 
 

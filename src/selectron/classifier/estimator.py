@@ -293,7 +293,7 @@ class StreamClassifier:
         if not isinstance(run, Run):
             raise ValueError("snapshots are for one label a row; save to a file instead")
         with run.lock:
-            return run.checkpoint(thin=True)
+            return run.checkpoint()
 
     def restore(self, snapshot: Checkpoint) -> Self:
         """Forget all that was learnt since the snapshot, which may be used again."""

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Flags, Indices, Matrix, Vector
-from selectron.classifier.machine import Machine
+from selectron.arrays import Array, Flags, Indices, Matrix, Vector
+from selectron.classifier.machine import LinearMachine, Machine
+from selectron.compiler.states import Snapshot, nodes, used_part
 from selectron.files import DamagedFile, Reader, Tensors, fields, whole
 from selectron.loop import compiled, run_forecasts, run_presented, run_products, run_table_scores
 from selectron.numeric.coins import coins
@@ -27,7 +28,7 @@ from selectron.numeric.rows import (
     shape,
     square_norm,
 )
-from selectron.protocol import MANY, TWO, present
+from selectron.protocol import MANY, TWO, present, rooms
 
 FIRST, DOUBT, AUDIT = "first", "doubt", "audit"
 SHORTLIST = 64  # rows of least margin whose variance is computed
@@ -65,6 +66,7 @@ class Pool:
         self._given: Any = None  # the X that the user passed
         self._rounds = -1  # after which its rows were presented
         self._table: Rows | None = None  # its rows as they are presented
+        self._scaling: tuple[Machine, int, list[Array]] | None = None  # copied after these rounds
 
     def copy(self) -> "Pool":
         """Return a pool of the same rows whose choices go their own way."""
@@ -85,6 +87,25 @@ class Pool:
     def holds(self, given: Any, rounds: int) -> bool:
         """Tell whether these are the rows that were presented, as they would be presented now."""
         return self._given is given and self._rounds == rounds
+
+    def snapshot(self, machine: Machine, rounds: int) -> Any:
+        """Copy what answers change of a machine; leave out free room, and room for a row at hand.
+
+        The scaling moves with rounds alone, so snapshots between two rounds share one copy of it.
+        """
+        if not isinstance(machine, LinearMachine):
+            return machine.snapshot()
+        tree, arrays = machine.states.tree, machine.states.arrays
+        n = sum(isinstance(node, np.ndarray) for node in nodes(tree.scaling))
+        if self._scaling is None or self._scaling[:2] != (machine, rounds):
+            self._scaling = machine, rounds, [array.copy() for array in arrays[:n]]
+        states = [state for state in nodes(tree) if isinstance(state, tuple)]
+        rooms_at_hand = {id(getattr(state, name)) for state in states for name in rooms(state)}
+        copies = [
+            array.reshape(-1)[:0] if id(array) in rooms_at_hand else used_part(array).copy()
+            for array in arrays[n:]
+        ]
+        return Snapshot(self._scaling[2] + copies, machine.states.numbers.copy())
 
     def pick(
         self, machine: Machine, n: int, explore: float, among: Flags

@@ -25,7 +25,7 @@ from selectron.classifier.pool import FIRST, Choice, Pool
 from selectron.classifier.rows import Stop, as_given, harmless, refusal, tame, vet
 from selectron.classifier.rules import Wishes, has_many_form, rules_for_classes
 from selectron.classifier.tickets import Question, Tickets, Waiting
-from selectron.compiler.states import Snapshot, own_arrays, pack, thinned
+from selectron.compiler.states import own_arrays, pack
 from selectron.loop import (
     DONE,
     LABEL_NEEDED,
@@ -926,12 +926,12 @@ class Run:
         if self.ledger is not None and entries is not None:
             self.ledger.restore(entries)
 
-    def checkpoint(self, *, thin: bool = False) -> Checkpoint:
-        """Copy all that answers or classes may change; `thin` for many copies that are kept."""
-        copied = self.machine.snapshot()
+    def checkpoint(self) -> Checkpoint:
+        """Copy all that answers or classes may change."""
+        machine, pool = self.machine, self.pool
         return Checkpoint(
-            self.machine,
-            thinned(copied) if thin and isinstance(copied, Snapshot) else copied,
+            machine,
+            machine.snapshot() if pool is None else pool.snapshot(machine, self.rounds),
             self._counts(),
             self.labels,
             self.memory.copy(),

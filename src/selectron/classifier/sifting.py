@@ -18,7 +18,7 @@ from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.classifier.machine import LinearMachine
 from selectron.classifier.rows import Stop
 from selectron.classifier.run import ASKED, PASSED, Run
-from selectron.compiler.states import Snapshot, thinned
+from selectron.compiler.states import Snapshot, used_part
 from selectron.loop import DONE, LABEL_NEEDED, NOT_GIVEN, compiled, run_unasked
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import Rows, part, sealed, shape
@@ -63,7 +63,7 @@ def from_bytes(file: bytes) -> SelectiveClassifier:
 def states_of(learner: SelectiveClassifier) -> Snapshot:
     """Return what of a learner changes with every row, as it is now and not copied."""
     states = _run_of(learner).machine.states
-    return thinned(Snapshot(states.arrays, states.numbers))
+    return Snapshot([used_part(array) for array in states.arrays], states.numbers)
 
 
 def go_on_from(copy: SelectiveClassifier, states: Snapshot) -> None:

@@ -29,7 +29,7 @@ PIECE = 1 << 15  # numbers that are searched at once
 class Snapshot(NamedTuple):
     """What a refused batch must not have changed."""
 
-    arrays: list[Array]
+    arrays: list[Array]  # each whole, or flat and without the zeros at its end
     numbers: Vector
 
 
@@ -68,9 +68,10 @@ class States(Generic[Same]):
             for now, before in zip(self.arrays, snapshot.arrays, strict=True):
                 if before.shape == now.shape:
                     now[...] = before
-                else:  # `thinned`
-                    now.reshape(-1)[: len(before)] = before
-                    now.reshape(-1)[len(before) :] = 0
+                else:  # `used_part`
+                    flat = now.reshape(-1)
+                    flat[: len(before)] = before
+                    flat[len(before) : _used(flat)] = 0
             self.numbers[:] = snapshot.numbers
 
     def __getstate__(self) -> tuple[Same, Vector]:
@@ -83,12 +84,10 @@ class States(Generic[Same]):
         self.numbers[:] = numbers
 
 
-def thinned(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without the zeros at the end of its arrays, whose room is free."""
-    flat = [array.reshape(-1) for array in snapshot.arrays]
-    used = [_used(array) for array in flat]
-    both = zip(flat, used, strict=True)
-    return snapshot._replace(arrays=[a[:n].copy() if n < len(a) else a for a, n in both])
+def used_part(array: Array) -> Array:
+    """Return an array as a vector without the zeros at its end, whose room is free."""
+    flat = array.reshape(-1)
+    return flat[: _used(flat)]
 
 
 def _used(array: Array) -> int:

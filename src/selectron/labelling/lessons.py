@@ -12,11 +12,11 @@ from selectron.labelling.books import Books, Step
 from selectron.labelling.checks import Label
 from selectron.labelling.events import canonical
 
-LEAST_POWER = 4  # of the two in the distance of two snapshots
+LEAST_POWER = 5  # of the two in the distance of two snapshots
 WARM_LESSONS = 5  # two of each class, or one of a third class and one after it
 WARM_CLASSES = ["one", "two"]
 WARM_ITEMS = [{"id": str(n), "text": f"some words of text {n}"} for n in range(60)]
-LESSONS_AT_ONCE = 32  # in one call: other threads wait for its end
+LESSONS_AT_ONCE = 128  # in one call: other threads wait for its end
 
 
 class Pick(NamedTuple):
@@ -77,9 +77,9 @@ class Saved(NamedTuple):
 class Lessons:
     """A learner that trails the books, with snapshots from which an answer can be un-taught.
 
-    Snapshots lie at doubling distance, from 16 lessons on: to go back d lessons, fewer than
-    4 d + 32 are learnt again, and n lessons keep at most 2 log2(n) snapshots. A snapshot costs as
-    much as some fifteen lessons, so one is taken before every sixteenth.
+    Snapshots lie at doubling distance, from 32 lessons on: to go back d lessons, fewer than
+    4 d + 64 are learnt again, and n lessons keep at most 2 log2(n) snapshots. A snapshot costs as
+    much as some forty lessons, so one is taken before every thirty-second.
     """
 
     def __init__(self, make: Callable[[dict[str, Any]], ItemLearner]) -> None:
@@ -203,7 +203,9 @@ class Lessons:
                 snapshot = learner.snapshot()
                 self._saved.append(Saved(self._done, self._lessons, snapshot, self.judged))
             later = (place for place in kept if place > self._lessons)
-            most = min(min(later, default=end) - self._lessons, LESSONS_AT_ONCE)
+            # Weights are written out faster after a multiple of sixteen lessons.
+            at_once = LESSONS_AT_ONCE - self._lessons % LESSONS_AT_ONCE
+            most = min(min(later, default=end) - self._lessons, at_once)
             steps = books.steps[self._done : min(end, self._done + most)]
             lessons = [value for _, _, value in takewhile(_is_lesson, steps)]
             learner.teach(lessons)
@@ -240,7 +242,7 @@ def parted(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 def _places(last: int) -> set[int]:
     """Return before which lessons a snapshot is kept, where `last` is the last lesson.
 
-    For every power of two from 16 on these are its two last multiples. A later set needs no place
+    For every power of two from 32 on these are its two last multiples. A later set needs no place
     that an earlier one had given up.
     """
     places = {0}

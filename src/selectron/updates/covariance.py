@@ -20,11 +20,13 @@ from selectron.protocol import (
     Forecast,
     ManyForecast,
     State,
+    catch_up,
     follow_scaling,
     glance,
     hypothesis,
     in_file,
     learn,
+    postpone,
     predict,
     product_weights,
     room_for,
@@ -146,6 +148,30 @@ def variance_of(store: State, x: Row) -> float:
     """Return xᵀA⁻¹x, but for rounding."""
 
 
+@Verb.with_body
+def has_exact_scores(store: State) -> bool:
+    """Tell whether the store knows scores better, once it has found a variance."""
+    return False
+
+
+@Verb.with_body
+def exact_score(store: State, k: int) -> float:
+    """Return the score of the row whose variance was found last."""
+    return 0.0
+
+
+@Verb.with_body
+def postponed(store: State) -> State:
+    """Return the store that may leave its weights behind until `caught_up`: lessons follow."""
+    return store
+
+
+@Verb.with_body
+def caught_up(store: State) -> State:
+    """Return the store whose weights are those of its last lesson."""
+    return store
+
+
 @Verb
 def begin_step(store: State, x: Row) -> None:
     """Find the direction A⁻¹x in which weights move."""
@@ -170,6 +196,12 @@ def length_of(store: State) -> float:
 def length_after(store: State, before: float) -> float:
     """Return the length after a step, of weights that had this length before it."""
     return np.float64(length_of(store))
+
+
+@Verb.with_body
+def length_caught_up(store: State, before: float) -> float:
+    """Return the length of the weights, whose length was `before` ahead of `caught_up`."""
+    return before
 
 
 @Verb.with_body
@@ -273,6 +305,8 @@ def belief_glance(update: Belief, x: Row) -> Forecast:
 def belief_predict(update: Belief, x: Row, seen: Forecast) -> Forecast:
     variance = max(variance_of(update.store, x), least_variance(update.rule))
     margin = seen.margin
+    if has_exact_scores(update.store):
+        margin = np.float64(exact_score(update.store, 0))
     if is_damped(update.rule):
         margin = damped(update.rule, score(update.store, x, 0), variance)
     return Forecast(margin, positive_root(variance), update.norm, variance, True)
@@ -290,6 +324,17 @@ def belief_learn(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief
     move(update.store, 0, lesson.step, y)
     store = end_step(update.store, x, lesson.share)
     return Belief(store, lesson.rule, length_after(store, update.norm), update.n_updates + 1)
+
+
+@postpone.of(Belief, ClassBelief)
+def postpone_weights(update: State) -> State:
+    return update._replace(store=postponed(update.store))
+
+
+@catch_up.of(Belief, ClassBelief)
+def catch_weights_up(update: State) -> State:
+    store = caught_up(update.store)
+    return update._replace(store=store, norm=length_caught_up(store, update.norm))
 
 
 @hypothesis.of(Belief)
@@ -330,11 +375,14 @@ def class_belief_glance(update: ClassBelief, x: Row) -> ManyForecast:
 @predict.of(ClassBelief)
 def class_belief_predict(update: ClassBelief, x: Row, seen: ManyForecast) -> ManyForecast:
     variance = max(variance_of(update.store, x), least_variance(update.rule))
-    margin, unit = seen.margin, positive_root(variance)
+    margin, unit, best, second = seen.margin, positive_root(variance), seen.best, seen.second
+    if has_exact_scores(update.store):
+        for k in range(len(update.scores)):
+            update.scores[k] = exact_score(update.store, k)
+        margin, best, second = lead_of(update.rule, update.scores)
     if is_damped(update.rule):
-        product = update.scores[seen.best] - update.scores[seen.second]
-        margin = damped(update.rule, product, variance)
-    return ManyForecast(margin, unit, update.norm, variance, True, seen.best, seen.second)
+        margin = damped(update.rule, update.scores[best] - update.scores[second], variance)
+    return ManyForecast(margin, unit, update.norm, variance, True, best, second)
 
 
 @learn.of(ClassBelief)
