@@ -30,7 +30,7 @@ class Tally:
             self.learnt = sha256(lesson.encode()).hexdigest()
             self.taught += 1
 
-    def learn_some(self):
+    def learn_some(self, lessons):
         self.learn()
         return True
 

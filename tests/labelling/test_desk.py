@@ -180,7 +180,7 @@ def test_a_learner_that_goes_far_back_chooses_once_it_knows_as_much_again():
     log.undo("f0", "ann")
     while log.desk.lessons_left > 16:  # the choice itself learns the last ones
         assert log.choose()["chosen"] == 0
-        log.desk.learn_some()
+        log.desk.learn_some(8)
     assert log.choose()["chosen"] > 0
     log.next("ann", 5)
     log.undo("f298", "ann")
@@ -208,7 +208,7 @@ def test_a_learner_far_behind_takes_some_lessons_without_a_look_at_all_others():
         log.answer(f"f{n}", None, "spam" if n % 2 else "ham", "ann", item=f"i{n}")
     steps = log.desk.books.steps = Counted(log.desk.books.steps)
     before = log.desk.lessons_left
-    log.desk.learn_some()
+    log.desk.learn_some(8)
     assert 2 <= before - log.desk.lessons_left <= 20
     assert steps.reads < 100
 

@@ -27,7 +27,6 @@ __all__ = ["Decision", "Desk", "Event", "ItemLearner", "Pick", "Refused"]
 ITEMS_AN_EVENT = 1000
 MOST_QUESTIONS = 100  # in one call of `next`
 MOST_WAITING = 1000  # a stream asks no more while so many questions wait
-SOME_LESSONS = 128  # which take some 12 ms after 1,000 answers; other calls wait
 LESSONS_BEFORE_CHOICE = 16
 PACK_LEVEL = 1  # of zlib: the learner of 300 texts, mostly zeros, shrinks from 30 MB to 0.7 MB
 logger = logging.getLogger(__name__)
@@ -90,9 +89,9 @@ class Desk:
         """Let the learner catch up with the books; return it."""
         return self._lessons.follow(self.books)
 
-    def learn_some(self) -> bool:
-        """Let the learner take a few lessons; tell whether it has caught up."""
-        self._lessons.follow(self.books, SOME_LESSONS)
+    def learn_some(self, lessons: int) -> bool:
+        """Let the learner take so many lessons; tell whether it has caught up."""
+        self._lessons.follow(self.books, lessons)
         return self._lessons.has_caught_up(self.books)
 
     @property

@@ -28,6 +28,8 @@ PACK_LESSONS = (
     200  # between two snapshots of the learner, which a restart after a crash learns anew
 )
 PACK_SHARE = 0.1  # of the time may go into snapshots, however many lessons come
+LEAST_LESSONS, MOST_LESSONS = 8, 128  # at once
+LESSON_SECONDS = 0.01  # in which other calls wait; many lessons at once take less time each
 CLOSING_SECONDS = 2.0  # in which the learner may catch up at the end
 CLOSED = "the service was closed"
 logger = logging.getLogger(__name__)
@@ -88,6 +90,7 @@ class Service:
         self._news = True  # events that the learner has not seen
         self._listeners: list[Listener] = []
         self._pack_from = 0.0  # when the next snapshot may be taken
+        self._at_once = LEAST_LESSONS
         try:
             self._recover()
         except BaseException:
@@ -121,6 +124,19 @@ class Service:
         with self._busy:
             return function(self._desk)
 
+    def learn_some(self, desk: Desk) -> bool:
+        """Let the learner of the desk, within `read`, take some lessons; tell if it caught up.
+
+        They are as many as other calls can wait for.
+        """
+        began, lessons = monotonic(), self._at_once
+        caught_up = desk.learn_some(lessons)
+        if monotonic() - began > LESSON_SECONDS:
+            self._at_once = max(lessons // 2, LEAST_LESSONS)
+        elif not caught_up:  # it took that many
+            self._at_once = min(2 * lessons, MOST_LESSONS)
+        return caught_up
+
     def listen(self, callback: Listener) -> Callable[[], None]:
         """Call back after each commit and each lesson, and when the service stops.
 
@@ -144,7 +160,7 @@ class Service:
         """Pack the learner, so that the next start need not teach it; unless it is far behind."""
         end, desk, caught_up = monotonic() + CLOSING_SECONDS, self._desk, False
         while not caught_up and monotonic() < end:
-            caught_up = desk.learn_some()
+            caught_up = self.learn_some(desk)
         if caught_up and isinstance(desk, Packs) and desk.unpacked:
             try:
                 self._store.save_snapshot(self._last, *desk.packing()())
@@ -274,7 +290,7 @@ class Service:
 
         Answers wait meanwhile, so that a learner that is far behind comes back for the rest.
         """
-        caught_up = desk.learn_some()
+        caught_up = self.learn_some(desk)
         if not caught_up:
             with self._state:
                 self._news = True

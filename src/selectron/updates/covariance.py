@@ -36,7 +36,8 @@ from selectron.spec import NOT_NEGATIVE
 from selectron.updates.first_order import Lead, lead, rival_of
 
 # A glance takes the largest variance there can be, |x|²/a; rounding must not undercut it.
-SLACK = 1.0 + 1e-9
+ROUNDING = 1e-9  # more than the share by which two ways to compute one product differ
+SLACK = 1.0 + ROUNDING
 LARGEST_WIDTH = 20_000
 
 
@@ -293,11 +294,20 @@ def damped(rule: State, product: float, variance: float) -> float:
     return product / (1.0 + variance) if is_damped(rule) else product
 
 
+@helper
+def least_certain(update: State, x: Row, margin: float) -> float:
+    """Return the margin nearest to 0 that the exact scores of the store may still find."""
+    off = ROUNDING * update.norm * sqrt(square_norm(x)) if has_exact_scores(update.store) else 0.0
+    if margin > 0.0:
+        return max(margin - off, 0.0)
+    return min(margin + off, 0.0) if margin < 0.0 else margin  # which may be NaN
+
+
 @glance.of(Belief)
 def belief_glance(update: Belief, x: Row) -> Forecast:
     look(update.store, x)
     most = most_variance(update.rule, square_norm(x))
-    margin = damped(update.rule, score(update.store, x, 0), most)
+    margin = least_certain(update, x, damped(update.rule, score(update.store, x, 0), most))
     return Forecast(margin, positive_root(most), update.norm, most, False)
 
 
@@ -368,7 +378,8 @@ def class_belief_glance(update: ClassBelief, x: Row) -> ManyForecast:
         update.scores[k] = score(update.store, x, k)
     found = lead_of(update.rule, update.scores)
     most = most_variance(update.rule, square_norm(x))
-    margin, unit = damped(update.rule, found.margin, most), positive_root(most)
+    margin = least_certain(update, x, damped(update.rule, found.margin, most))
+    unit = positive_root(most)
     return ManyForecast(margin, unit, update.norm, most, False, found.best, found.second)
 
 

@@ -173,11 +173,12 @@ def kept_move(store: KeptRows, k: int, step: float, target: float) -> None:
 
 @end_step.of(KeptRows)
 def kept_end(store: KeptRows, x: Row, share: float) -> KeptRows:
-    """Keep the row if there is room for it; otherwise only the weights have learnt."""
+    """Keep the row if there is room for it and was for all before; otherwise move weights alone."""
     m, start, n = store.n_kept, store.ends[store.n_kept], len(x.values)
-    if m == len(store.shares) or start + n > len(store.entries):
+    full = m == len(store.shares) or start + n > len(store.entries)
+    if full or store.n_beyond > 0:
         store = written_out(store)
-        square = store.square + moved_along(store, x, store.coupling, store.step)
+        square = store.square + moved_along(store, m, x, store.coupling, store.step)
         return store._replace(square=square, n_beyond=store.n_beyond + 1)
     for k in range(n):
         store.entries[start + k] = x.values[k]
@@ -223,7 +224,8 @@ def written_out(store: KeptRows) -> KeptRows:
         store = written_anew(store, whole)
     square = store.square
     for j in range(store.n_written, store.n_kept):
-        square += moved_along(store, kept_row(store, j), store.couplings[j], store.steps[:, j])
+        row, steps = kept_row(store, j), store.steps[:, j]
+        square += moved_along(store, j, row, store.couplings[j], steps)
     return store._replace(n_written=store.n_kept, square=square)
 
 
@@ -259,13 +261,12 @@ def resolve(store: KeptRows, parts: Matrix, m: int) -> None:
 
 
 @helper
-def moved_along(store: KeptRows, x: Row, coupling: Vector, steps: Vector) -> float:
-    """Move the weights along the direction of a row that came after `n_written` others.
+def moved_along(store: KeptRows, m: int, x: Row, coupling: Vector, steps: Vector) -> float:
+    """Move the weights along the direction of a row that came after m others.
 
     Return by how much their squared length grows. The image is zero wherever neither the rows
     before nor this one have an entry.
     """
-    m = store.n_written
     mine = store.parts[0]
     for j in range(m):
         mine[j] = -coupling[j]

@@ -36,7 +36,7 @@ from selectron.updates.sharpness import UNTAUGHT, Sharpness, chances_of_margins,
 FULL = 0
 FIRST_BLUR, LEAST_BLUR, MOST_BLUR = 0.3, 1e-12, 4.0
 FLIPS_BEFORE, LABELS_BEFORE, MOST_FLIPS = 1.0, 20.0, 0.4  # a prior of 1 wrong label in 20
-FLIPS_FAR_OUT = 0.5  # most labels lie near the boundary: there more look flipped than far out
+CLEAN_LABELS = 40.0  # beside which the flips that labels have shown are told as a chance
 DEEPEST = -30.0  # standard deviations on the wrong side that a label is believed to be
 ROW_WEIGHT = 0.06  # each row z of a warm-up adds this times z zᵀ to V = I
 RIVAL_TRUST, RIVAL_LABELS = 0.75, 50.0  # the rival is right so often; it keeps 50 + 2d labels
@@ -136,6 +136,12 @@ def flip_rate(noise: Noise) -> float:
 
 
 @helper
+def told_flips(noise: Noise) -> float:
+    """Return the share of flips that probabilities tell: labels must have shown them."""
+    return min(MOST_FLIPS, noise.flips / (CLEAN_LABELS + noise.n_labels))
+
+
+@helper
 def deviations(noise: Noise, y: float, forecast: Forecast) -> float:
     """Return how many standard deviations the row is on the side of its label."""
     spread = max(forecast.variance, LEAST_BLUR) + noise.blur
@@ -164,11 +170,10 @@ def moments_matched(noise: Noise, flip: float, y: float, forecast: Forecast) -> 
     slope = (1.0 - 2.0 * flip) * normal_density(z) / evidence
     curvature = min(max(slope * (slope + z), 0.0), 1.0)
     flips = noise.flips + flip * (1.0 - right) / evidence
-    sharpness = sharpened(
-        noise.sharpness, noise.n_labels, y, forecast.margin, spread, FLIPS_FAR_OUT * flip
-    )
-    told = Noise(noise.blur, flips, noise.n_labels + 1, sharpness)
-    return Moments(told, z, slope, y * slope / sqrt(spread), curvature / spread)
+    told = told_flips(noise)
+    sharpness = sharpened(noise.sharpness, noise.n_labels, y, forecast.margin, spread, told)
+    later = Noise(noise.blur, flips, noise.n_labels + 1, sharpness)
+    return Moments(later, z, slope, y * slope / sqrt(spread), curvature / spread)
 
 
 @lesson_of.of(ProbitRule)
@@ -217,7 +222,7 @@ def begun_again(update: Belief, total: Vector) -> Belief:
 def chances_by_noise(update: Belief, margins: Vector) -> Matrix:
     rule = update.rule
     noise = rule if isinstance(rule, Noise) else rule.noise
-    return chances_of_margins(noise.sharpness, margins, FLIPS_FAR_OUT * flip_rate(noise))
+    return chances_of_margins(noise.sharpness, margins, told_flips(noise))
 
 
 @most_variance.of(ProbitRule)

@@ -104,7 +104,7 @@ class Calls:
     async def read_learnt(self, function: Callable[[Desk], Any]) -> Any:
         """Read the desk once its learner has caught up; other calls come between its lessons."""
         for _ in range(await self.read(lambda desk: desk.lessons_left)):
-            if await self.read(Desk.learn_some):
+            if await self.read(self.service.learn_some):
                 break
         return await self.read(function)
 
