@@ -3,7 +3,7 @@
 from argparse import Namespace
 from pathlib import Path
 
-from selectron.classifier.estimator import AnyRun
+from selectron.classifier.multilabel import AnyRun
 from selectron.classifier.store import read
 from selectron.cli.output import check_outputs, tell
 from selectron.experts import Mixture, load_experts

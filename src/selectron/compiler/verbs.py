@@ -78,7 +78,7 @@ class Verb:
             kind = getattr(rule, "instance_class", None)
             return self.bodies.get(kind, self.default) if kind else None
 
-    def __call__(self, rule: Any, *args: Any) -> Any:
+    def __call__(self, rule: object, *args: object) -> Any:
         body = self.bodies.get(type(rule), self.default)
         if body is None:
             raise TypeError(f"{type(rule).__name__} has no {self.name}")
@@ -172,7 +172,7 @@ event.register("numba:compile", _FirstCompilation())
 def _quiet(loop: Function) -> Function:
     """Keep plain Python from warning of what compiled code passes over: overflow, 0/0."""
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> object:
         with np.errstate(all="ignore"):
             return loop(*args)
 

@@ -7,19 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Vector
+from selectron.arrays import Table, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Dense, Rows
-from selectron.protocol import State, in_file
+from selectron.protocol import in_file
+from selectron.spec import State
 
 NAMES = ("linear", "poly", "rbf")
 REMOVALS = ("random", "smallest", "projection")
-KernelFunction = Callable[[Any, Any], Any]  # of the user: k(X, Y) -> matrix of values
+KernelFunction = Callable[[Table, Table], Table]  # of the user: k(X, Y) -> matrix of values
 
 
 class Linear(NamedTuple):

@@ -21,8 +21,8 @@ from selectron.numeric.rows import (
 )
 from selectron.numeric.sums import gather_dot, lane_dot
 from selectron.numeric.symmetric import image
-from selectron.protocol import State, flaw, out_of_range, room_for
-from selectron.spec import Range
+from selectron.protocol import flaw, out_of_range, room_for
+from selectron.spec import Range, State
 from selectron.updates.covariance import (
     begin_step,
     end_step,
