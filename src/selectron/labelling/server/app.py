@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -32,7 +31,7 @@ from selectron.labelling.service import Full, Service, Stopped
 
 Answering = Callable[[Request], Awaitable[JSONResponse]]
 IDLE_SECONDS = 12 * 3600.0
-PROBLEMS: dict[int | str, dict[str, Any]] = {
+PROBLEMS: dict[int | str, models.Schema] = {
     status: {"model": models.Problem, "description": why}
     for status, why in {
         400: "The body is not JSON.",
@@ -145,7 +144,7 @@ def _name_the_token(app: FastAPI) -> None:
     """
     without = app.openapi
 
-    def named() -> dict[str, Any]:
+    def named() -> models.Schema:
         schema = without()
         schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}]

@@ -27,7 +27,7 @@ class Message(NamedTuple):
 
     id: str
     place: str
-    values: dict[str, Any]
+    values: dict[str, object]
     flaw: str | None = None
     raw: Any = None
 

@@ -132,7 +132,7 @@ class RedisStream:
             raise Away(said) from error
 
 
-def _values(fields: dict[bytes, bytes]) -> dict[str, Any]:
+def _values(fields: dict[bytes, bytes]) -> dict[str, object]:
     """Return the columns of an entry: its fields, or the object in its only field, `json`."""
     if not fields:
         raise ValueError("The entry was deleted from the stream before it was read.")

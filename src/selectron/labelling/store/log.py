@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, ExitStack
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
-from selectron.labelling.events import Event, written
+from selectron.labelling.events import Event, Reply, written
 
 GENESIS = bytes(32)  # stands for the hash before event 1
 WITH_CLIENT_ID = frozenset({"answered", "skipped"})  # kinds whose body has an id made by the client
@@ -93,7 +93,7 @@ class Store(Protocol):
     def backup(self, path: Path | str) -> None:
         """Copy the log to a new SQLite file, while others write, and verify the copy."""
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> Reply:
         """Say how many events of which kind there are, and where and how they are kept."""
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 import psycopg
 
-from selectron.labelling.events import Event
+from selectron.labelling.events import Event, Reply
 from selectron.labelling.store.log import (
     GENESIS,
     SNAPSHOTS_KEPT,
@@ -163,7 +163,7 @@ class PostgresStore(Writing):
                 copy.save_snapshot(*saved)
             copy.backup(path)
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> Reply:
         with self._reading() as db:
             kinds = db.execute(
                 "SELECT kind, count(*) FROM selectron_events GROUP BY kind ORDER BY kind"

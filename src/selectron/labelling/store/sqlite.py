@@ -23,9 +23,8 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
-from typing import Any
 
-from selectron.labelling.events import Event
+from selectron.labelling.events import Event, Reply
 from selectron.labelling.store.log import (
     GENESIS,
     SNAPSHOTS_KEPT,
@@ -160,7 +159,7 @@ class SqliteStore(Writing):
         part.rename(path)
         flush_folder(path.parent)
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> Reply:
         with _said(self.path), closing(_reader(self.path)) as db:
             kinds = dict(
                 db.execute("SELECT kind, count(*) FROM events GROUP BY kind ORDER BY kind")
