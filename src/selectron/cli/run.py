@@ -8,7 +8,6 @@ from argparse import Namespace
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import (
     CONTROL,
+    AnyResult,
     Result,
     control_of,
     draw,
@@ -87,7 +87,7 @@ def _sharded(options: Namespace) -> ShardedResult:
 
 def results_of(
     options: Namespace, rules: list[str], engine: Engine | None, *, control: bool
-) -> list[Any]:
+) -> list[AnyResult]:
     """Return a result for each pair of rules; with `control`, also for labels asked at random.
 
     The caller opens and closes the engine, which so serves several data sets.
@@ -158,7 +158,7 @@ def _with(
     options: Namespace,
     n_classes: int,
     horizon: int | None,
-    **more: Any,
+    **more: object,
 ) -> SelectiveClassifier:
     """Return the learner with other parameters, and with the budget of the options."""
     params = learner.get_params(deep=False) | more
@@ -227,7 +227,7 @@ def _read_by_worker(options: Namespace, seed: int) -> Stream:
     return _arranged(STREAMS[key], options, seed)
 
 
-def _tell(options: Namespace, results: list[Any]) -> int:
+def _tell(options: Namespace, results: list[AnyResult]) -> int:
     if options.plot:
         draw(results, options.plot)
     parts = [headline(results), *explained(options, results), results_table(results)]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self, cast
+from typing import Any, Generic, Self, TypeAlias, cast
 
 from selectron.engines.protocol import (
     RETRIES,
@@ -19,6 +19,8 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 import ray
+
+Reference: TypeAlias = Any  # of a value or a result in Ray's store
 
 
 class OnRay:
@@ -61,8 +63,8 @@ class OnRay:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         task: Any = ray.remote(_done).options(max_retries=RETRIES, num_cpus=1)
         most = self.workers or len(jobs)
-        begun: list[Any] = []
-        under_way: list[Any] = []
+        begun: list[Reference] = []
+        under_way: list[Reference] = []
         try:
             while len(begun) < len(jobs) or under_way:
                 while len(begun) < len(jobs) and len(under_way) < most:
@@ -82,7 +84,7 @@ class OnRay:
 class StoredObject(Generic[Value]):
     """A value in Ray's store: each node fetches it once, and its arrays are not copied."""
 
-    def __init__(self, reference: Any) -> None:
+    def __init__(self, reference: Reference) -> None:
         self.reference = reference
 
     def get(self) -> Value:

@@ -4,7 +4,6 @@ import base64
 import binascii
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ PIXELS = 28  # a picture becomes so many rows and columns of grey
 MOST_PIXELS = 50_000_000  # of a picture that is read: larger ones are refused
 
 
-def picture_of(value: Any, folder: Path | None) -> bytes:
+def picture_of(value: object, folder: Path | None) -> bytes:
     """Return a picture: bytes, a data: address, or the name of a file in the folder."""
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")

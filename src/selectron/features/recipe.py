@@ -12,6 +12,7 @@ import numpy as np
 from selectron.arrays import Matrix, Table
 from selectron.features.columns import (
     KEY,
+    Cells,
     Code,
     Column,
     Image,
@@ -23,6 +24,7 @@ from selectron.features.columns import (
 )
 from selectron.features.hashing import hashed_letters, hashed_names, hashed_words, moved
 from selectron.features.pictures import grey_pixels, picture_of
+from selectron.files import Description
 
 Record = Mapping[str, Any]
 LOOKED_AT = 1000  # records that decide
@@ -112,7 +114,7 @@ class Recipe:
         A text alone stands for a record of which it is the only column.
         """
         taken = [self._record(record) for record in records]
-        values = {
+        values: dict[str, Cells] = {
             column.name: [record.get(column.name) for record in taken] for column in self.columns
         }
         if self.is_wide:
@@ -128,12 +130,12 @@ class Recipe:
             raise ValueError(f"a row is made of {names}: pass records that have them, not texts")
         return {self.columns[0].name: record}
 
-    def _dense(self, column: Column, values: list[Any], images: Path | None) -> Matrix:
+    def _dense(self, column: Column, values: Cells, images: Path | None) -> Matrix:
         if isinstance(column, Image):
             return np.array([_grey(value, column.side, images) for value in values])
         return column.dense(values)
 
-    def _wide(self, values: dict[str, list[Any]], images: Path | None) -> Table:
+    def _wide(self, values: dict[str, Cells], images: Path | None) -> Table:
         parts: list[Table] = []
         named: list[Iterable[Tokens]] = []
         for column in self.columns:
@@ -168,20 +170,20 @@ class Recipe:
         size = max(map(len, lines))
         return "\n".join(f"{name.ljust(size)}  {said}" for name, said in lines.items())
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         """Return all by name, ready for JSON."""
         columns = [column.describe() for column in self.columns]
         left_out = [list(pair) for pair in self.left_out]
         return {"columns": columns, "left_out": left_out, "places": self.places}
 
     @classmethod
-    def described(cls, given: Any) -> "Recipe":
+    def described(cls, given: Description) -> "Recipe":
         """Make a recipe of what `describe` has returned, or refuse it."""
         left_out = tuple((str(name), str(why)) for name, why in given["left_out"])
         return cls(tuple(_column(each) for each in given["columns"]), left_out, given["places"])
 
 
-def _column(given: Mapping[str, Any]) -> Column:
+def _column(given: Description) -> Column:
     knobs = {name: value for name, value in given.items() if name != "kind"}
     if not isinstance(knobs.get("name"), str):
         raise ValueError(f"a column is called {knobs.get('name')!r:.40}")
@@ -190,7 +192,7 @@ def _column(given: Mapping[str, Any]) -> Column:
     return Column.KINDS[given["kind"]](**knobs)
 
 
-def _grey(value: Any, side: int, images: Path | None) -> Matrix:
+def _grey(value: object, side: int, images: Path | None) -> Matrix:
     """Return a picture in grey; one that is missing or cannot be read is blank."""
     try:
         return grey_pixels(picture_of(value, images), side)

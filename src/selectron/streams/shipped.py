@@ -1,8 +1,6 @@
 """Data sets that come with scikit-learn, by name: to try a command, no file is needed."""
 
-from typing import Any
-
-from numpy.typing import NDArray
+from selectron.arrays import Array
 
 SHIPPED = {
     "breast-cancer": "load_breast_cancer",
@@ -12,7 +10,7 @@ SHIPPED = {
 }
 
 
-def read_shipped(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def read_shipped(name: str) -> tuple[Array, Array]:
     """Return the rows of a data set of this name, and their labels."""
     from sklearn import datasets  # noqa: PLC0415 - costs half a second
 

@@ -7,11 +7,13 @@ of data sets, so do we. Elsewhere the stories of Reuters-21578 that have a topic
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron import SelectiveClassifier
+from selectron.arrays import Table
 from selectron.evaluate import Found, macro_f1, micro, progressive
 from selectron.queries import AdaptiveMargin, Margin, SecondOrderMargin, Uniform
 from selectron.reproduce.harness.problems import (
@@ -32,7 +34,7 @@ class Stories(NamedTuple):
     """Rows of length one in order of time, and for each category the rows that are of it."""
 
     name: str
-    rows: Any
+    rows: Table
     categories: dict[str, Flags]
     target: float  # the F-measure that Figure 8 aims at: RCV1 is easier than its stand-in
 
@@ -82,7 +84,7 @@ def stories() -> Stories:
         return _reuters(folder)
 
 
-def _rcv1(folder: Any) -> Stories:
+def _rcv1(folder: Path) -> Stories:
     from sklearn.datasets import fetch_rcv1  # noqa: PLC0415 - costs a second
 
     stored = fetch_rcv1(data_home=folder, subset="all", download_if_missing=False)
@@ -95,7 +97,7 @@ def _rcv1(folder: Any) -> Stories:
     return Stories("RCV1, as in the paper", stored.data[first], categories, 0.65)
 
 
-def _reuters(folder: Any) -> Stories:
+def _reuters(folder: Path) -> Stories:
     from sklearn.preprocessing import normalize  # noqa: PLC0415 - costs a second
 
     known = [each for each in read_documents(folder / FILE) if each["topics"] and each["text"]]

@@ -8,7 +8,7 @@ The experiment runs the study under a name.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from selectron.engines import Engine, Here, Local, Tick
 from selectron.evaluate.plots import write_figure
@@ -120,3 +120,6 @@ class Experiment(Generic[Job, Found]):
     def plot(self, result: Row, path: Path) -> None:
         """Draw the figure and write it to a file, whole or not at all."""
         write_figure(self.study.draw(result), path)
+
+
+AnyExperiment: TypeAlias = Experiment[Any, Any]  # of any kind of job and of result
