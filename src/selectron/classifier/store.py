@@ -23,8 +23,8 @@ from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
 from selectron.compiler.states import nodes, number_fields
+from selectron.experts import made_mixture
 from selectron.experts.mixture import Mixture
-from selectron.experts.store import made_mixture
 from selectron.files import (
     LARGEST,
     DamagedFile,

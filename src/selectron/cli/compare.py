@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from selectron.cli.engines import engine_named, others_aside
+from selectron.cli.named import EXAMPLES, engine_named, is_learner, others_aside, why_no_learner
 from selectron.cli.output import check_outputs, table, tell, with_plot
 from selectron.cli.report import (
     CONTROL,
@@ -23,7 +23,6 @@ from selectron.cli.report import (
     results_csv,
     spread_legend,
 )
-from selectron.cli.rules import EXAMPLES, is_learner, why_no_learner
 from selectron.cli.run import results_of
 from selectron.evaluate import (
     Difference,
@@ -37,7 +36,7 @@ from selectron.evaluate.paired import FEWEST as FEWEST_PAIRS
 from selectron.evaluate.paired import SURE
 from selectron.evaluate.ranks import FEWEST as FEWEST_RANKED
 from selectron.files import write_whole
-from selectron.streams.shipped import SHIPPED
+from selectron.streams.files import SHIPPED
 
 NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None}
 DIFFERENCES_HEAD = ("learner", "against", "error", "p (error)", "labels", "p (labels)", "sure")

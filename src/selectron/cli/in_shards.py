@@ -9,7 +9,7 @@ from pathlib import Path
 
 from selectron import SelectiveClassifier
 from selectron.arrays import Label
-from selectron.cli.engines import others_aside
+from selectron.cli.named import others_aside
 from selectron.cli.one_pass import (
     PassResult,
     answering,

@@ -13,8 +13,8 @@ import numpy as np
 
 from selectron import SelectiveClassifier
 from selectron.cli.at_hand import run_at_hand
-from selectron.cli.engines import engine_named
 from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
+from selectron.cli.named import engine_named, learner_of
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import (
@@ -29,7 +29,6 @@ from selectron.cli.report import (
     results_table,
     spread_legend,
 )
-from selectron.cli.rules import learner_of
 from selectron.engines import Engine
 from selectron.kernels.choice import KernelChoice
 from selectron.queries import Auto, Budget, Capped

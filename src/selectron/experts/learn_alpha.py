@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.cache import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import (

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from selectron.arrays import Label, Table
-from selectron.features.hashing import hash_of
+from selectron.features.columns import hash_of
 
 DictRow: TypeAlias = Mapping[Any, Any]  # a row by its keys: numbers, texts or None
 WIDEST = 512  # columns of a dense row; with more keys than that, rows are sparse

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from selectron.arrays import Matrix, Table
 from selectron.features.columns import Image, Vector, Words
-from selectron.features.pictures import grey_pixels, picture_of
-from selectron.features.recipe import Recipe, Record
+from selectron.features.recipe import Recipe, Record, grey_pixels, picture_of
 
 PLACES = 1 << 18  # of a text at hand
 

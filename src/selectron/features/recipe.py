@@ -1,8 +1,11 @@
 """How a row is made of a record: decided once from the first records, the same on every machine."""
 
+import base64
+import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from io import BytesIO
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Matrix, Table
+from selectron.extras import extra
 from selectron.features.columns import (
     KEY,
     Cells,
@@ -20,16 +24,20 @@ from selectron.features.columns import (
     Tokens,
     Words,
     column_of,
+    hashed_letters,
+    hashed_names,
+    hashed_words,
+    moved,
     text_of,
 )
-from selectron.features.hashing import hashed_letters, hashed_names, hashed_words, moved
-from selectron.features.pictures import grey_pixels, picture_of
 from selectron.files import Description
 
 Record = Mapping[str, Any]
 LOOKED_AT = 1000  # records that decide
 PLACES, PLACES_OF_PAIRS = 1 << 16, 1 << 18  # of a wide row: more cost time, and gain nothing
 MOST_PLACES = 1 << 24
+PIXELS = 28  # a picture becomes so many rows and columns of grey
+MOST_PIXELS = 50_000_000  # of a picture that is read: larger ones are refused
 WIDEST = 512  # places of a row that is written out
 MOST_COLUMNS = 10_000
 
@@ -198,3 +206,48 @@ def _grey(value: object, side: int, images: Path | None) -> Matrix:
         return grey_pixels(picture_of(value, images), side)
     except (ValueError, OSError):
         return np.zeros(side * side)
+
+
+# --- pictures as shades of grey
+
+
+def picture_of(value: object, folder: Path | None) -> bytes:
+    """Return a picture: bytes, a data: address, or the name of a file in the folder."""
+    if isinstance(value, dict):
+        value = value.get("bytes") or value.get("path")
+    if isinstance(value, bytes):
+        return value
+    name = str(value)
+    if name.startswith("data:"):
+        try:
+            return base64.b64decode(name.partition(",")[2], validate=True)
+        except binascii.Error:
+            raise ValueError("its picture is not base64") from None
+    if folder is None:
+        raise ValueError(f"the picture {name!r} is named, and there is no folder of pictures")
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ValueError(f"the picture {name!r} lies outside its folder")
+    return path.read_bytes()
+
+
+def grey_pixels(picture: bytes, side: int = PIXELS) -> Matrix:
+    """Return a picture as side x side shades of grey from 0 to 1."""
+    with extra("label"):
+        from PIL import Image, UnidentifiedImageError  # noqa: PLC0415
+
+    try:
+        with Image.open(BytesIO(picture)) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise ValueError(
+                    f"a picture of {image.width} x {image.height} pixels is too large: make it "
+                    f"smaller than {MOST_PIXELS:,} in all"
+                )
+            grey = image.convert("L").resize((side, side), Image.Resampling.BOX)
+            return np.asarray(grey, float).reshape(-1) / 255.0
+    except UnidentifiedImageError:
+        raise ValueError("a picture cannot be read: it is no PNG, JPEG, GIF, BMP or WebP") from None
+    except ValueError:
+        raise
+    except Exception as error:  # decoders raise many kinds, for a picture of too many pixels too
+        raise ValueError(f"a picture cannot be read: {error}") from None

@@ -18,7 +18,7 @@ from selectron.labelling.desk import ITEMS_AN_EVENT, Desk, Refused
 from selectron.labelling.events import Item, Reply
 from selectron.labelling.items import BY_NAME, Columns, batches, entry_of
 from selectron.labelling.service import Full, Service
-from selectron.labelling.sources.protocol import Away, Message, Source
+from selectron.labelling.sources import Away, Message, Source
 from selectron.labelling.store import Unfit
 from selectron.streams.records import Record
 

@@ -14,7 +14,6 @@ from selectron.numeric.rows import check_pointers
 from selectron.streams.arrays_file import NO_ARCHIVE, PAIRS
 from selectron.streams.records import name_of
 from selectron.streams.rows import FileRows
-from selectron.streams.shipped import SHIPPED, read_shipped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
@@ -154,3 +153,19 @@ READERS = {
     "npz": _read_npz,
     **dict.fromkeys(("svm", "svmlight", "libsvm", "dat"), _read_svmlight),
 }
+
+
+SHIPPED = {
+    "breast-cancer": "load_breast_cancer",
+    "digits": "load_digits",
+    "iris": "load_iris",
+    "wine": "load_wine",
+}
+
+
+def read_shipped(name: str) -> tuple[Array, Array]:
+    """Return the rows of a data set of this name, and their labels."""
+    from sklearn import datasets  # noqa: PLC0415 - costs half a second
+
+    X, y = getattr(datasets, SHIPPED[name])(return_X_y=True)
+    return X, y

@@ -9,8 +9,7 @@ from selectron.arrays import Array, Codes, DType, Matrix, Vector
 from selectron.classifier.machine import CHUNK, MACHINES, Before, Setting, written
 from selectron.classifier.rows import TAME
 from selectron.compiler.states import States, nodes
-from selectron.experts import Mixture
-from selectron.experts.store import made_mixture
+from selectron.experts import Mixture, made_mixture
 from selectron.files import DamagedFile, Description, Reader, Tensors, fields
 from selectron.loop import (
     DONE,

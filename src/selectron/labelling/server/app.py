@@ -14,8 +14,7 @@ from selectron.labelling.desk import Refused
 from selectron.labelling.server import models
 from selectron.labelling.server.accounts import Accounts, Person, Sessions, Tokens
 from selectron.labelling.server.calls import ANSWERS, Calls
-from selectron.labelling.server.doors import Doors
-from selectron.labelling.server.files import PageFiles
+from selectron.labelling.server.doors import Doors, PageFiles
 from selectron.labelling.server.guard import (
     App,
     Gate,

@@ -17,7 +17,7 @@ from redis.exceptions import (
 from redis.retry import Retry
 
 from selectron.labelling import strict_json
-from selectron.labelling.sources.protocol import Away, Message
+from selectron.labelling.sources import Away, Message
 
 HOPELESS = (AuthenticationError, AuthorizationError, NoPermissionError)
 HOPELESS_WORDS = ("WRONGTYPE", "unknown command")  # how the server begins such an error

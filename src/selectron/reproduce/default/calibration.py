@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from selectron import SelectiveClassifier
 from selectron.arrays import Array, Indices, Matrix, Vector
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import read_pixels, small_digits
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 

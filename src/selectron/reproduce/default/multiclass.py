@@ -16,8 +16,8 @@ from selectron.evaluate.first_passage import most_errors
 from selectron.loop import NOTHING_KEPT
 from selectron.numeric.rows import Csr, taken
 from selectron.queries import Capped, Uniform
+from selectron.reproduce.harness import Labels, Reach, first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, Reach, first_passages, grouped
 from selectron.reproduce.harness.problems import (
     Classes,
     count_words,
@@ -29,7 +29,7 @@ from selectron.reproduce.harness.problems import (
     small_digits,
 )
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
-from selectron.reproduce.peers.learners import Activeml
+from selectron.reproduce.peers import Activeml
 from selectron.scalings import Automatic, Text
 from selectron.updates import ClassRidge
 

@@ -20,8 +20,8 @@ from selectron.classifier import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
 from selectron.engines import Here
 from selectron.engines.sift_and_teach import Making, Schedule, Teaching
+from selectron.reproduce.harness import first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
 from selectron.reproduce.harness.problems import (
     needed_data_folder,
     read_documents,

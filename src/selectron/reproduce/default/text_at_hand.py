@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from selectron.arrays import Table
 from selectron.classifier import SelectiveClassifier
-from selectron.features.hashing import hashed_words
+from selectron.features.columns import hashed_words
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import Document, needed_data_folder, read_documents
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 from selectron.tracking.adapters import Foreign

@@ -27,8 +27,8 @@ from selectron.reproduce.default.text_at_hand import (
     pool_errors,
     weighed,
 )
+from selectron.reproduce.harness import first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
 from selectron.reproduce.harness.problems import needed_data_folder
 from selectron.reproduce.harness.report import Picture, lay_out
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from selectron.evaluate import progressive
 from selectron.queries import Always
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 from selectron.reproduce.peers.generators import GENERATORS, Drifted, draw_stream
 from selectron.tracking import TrackingClassifier
