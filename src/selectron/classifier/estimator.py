@@ -21,14 +21,7 @@ from warnings import warn
 import numpy as np
 
 from selectron.arrays import Array, Given, Label, Matrix, Seed, Table, Vector
-from selectron.classifier.labels import (
-    Labels,
-    names_of,
-    paired,
-    plain,
-    read_labels,
-    several_a_row,
-)
+from selectron.classifier.labels import Labels, names_of, paired, plain, read_labels, several_a_row
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import LinearMachine, Machine
 from selectron.classifier.multilabel import AnyRun, MultilabelRun

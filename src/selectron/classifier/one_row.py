@@ -19,16 +19,7 @@ from selectron.classifier.rows import Form, RowReader
 from selectron.classifier.run import PASSED, AskOne, Run
 from selectron.classifier.tickets import Question
 from selectron.compiler.handles import handle
-from selectron.loop import (
-    NEW,
-    OLD,
-    QUESTION,
-    Kernel,
-    Subject,
-    entry_point,
-    play_row,
-    predict_row,
-)
+from selectron.loop import NEW, OLD, QUESTION, Kernel, Subject, entry_point, play_row, predict_row
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import row_columns, row_values
 from selectron.protocol import MANY, TWO

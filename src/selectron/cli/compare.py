@@ -24,14 +24,7 @@ from selectron.cli.report import (
     spread_legend,
 )
 from selectron.cli.run import results_of
-from selectron.evaluate import (
-    Difference,
-    Ranks,
-    average_ranks,
-    macro_f1,
-    micro,
-    paired_differences,
-)
+from selectron.evaluate import Difference, Ranks, average_ranks, macro_f1, micro, paired_differences
 from selectron.evaluate.paired import FEWEST as FEWEST_PAIRS
 from selectron.evaluate.paired import SURE
 from selectron.evaluate.ranks import FEWEST as FEWEST_RANKED

@@ -10,13 +10,7 @@ from pathlib import Path
 from selectron import SelectiveClassifier
 from selectron.arrays import Label
 from selectron.cli.named import others_aside
-from selectron.cli.one_pass import (
-    PassResult,
-    answering,
-    check_classes,
-    named_classes,
-    of_file,
-)
+from selectron.cli.one_pass import PassResult, answering, check_classes, named_classes, of_file
 from selectron.cli.oracle import Answering
 from selectron.cli.output import progress
 from selectron.engines import Engine

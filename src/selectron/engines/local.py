@@ -16,15 +16,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Generic, Self, cast
 
-from selectron.engines.protocol import (
-    RETRIES,
-    Found,
-    Job,
-    Tick,
-    Value,
-    WorkersLost,
-    nobody_watches,
-)
+from selectron.engines.protocol import RETRIES, Found, Job, Tick, Value, WorkersLost, nobody_watches
 
 ALIGNED = 64  # bytes: where arrays begin in a file that is mapped
 

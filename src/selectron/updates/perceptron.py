@@ -6,13 +6,7 @@ from typing import ClassVar, NamedTuple
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import in_file
 from selectron.spec import POSITIVE, State
-from selectron.updates.first_order import (
-    FirstOrder,
-    Step,
-    grown,
-    is_mistake,
-    step,
-)
+from selectron.updates.first_order import FirstOrder, Step, grown, is_mistake, step
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,7 @@ from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
 from selectron.protocol import in_file
 from selectron.spec import Range, State
-from selectron.updates.first_order import (
-    FirstOrder,
-    Step,
-    margin_of,
-    step,
-)
+from selectron.updates.first_order import FirstOrder, Step, margin_of, step
 
 
 @dataclass(frozen=True)

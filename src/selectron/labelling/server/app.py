@@ -15,16 +15,7 @@ from selectron.labelling.server import models
 from selectron.labelling.server.accounts import Accounts, Person, Sessions, Tokens
 from selectron.labelling.server.calls import ANSWERS, Calls
 from selectron.labelling.server.doors import Doors, PageFiles
-from selectron.labelling.server.guard import (
-    App,
-    Gate,
-    Guard,
-    Limits,
-    Receive,
-    Scope,
-    Send,
-    Turned,
-)
+from selectron.labelling.server.guard import App, Gate, Guard, Limits, Receive, Scope, Send, Turned
 from selectron.labelling.server.label_studio import LabelStudio
 from selectron.labelling.service import Full, Service, Stopped
 

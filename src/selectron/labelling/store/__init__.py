@@ -3,15 +3,7 @@
 from pathlib import Path
 
 from selectron.extras import extra
-from selectron.labelling.store.log import (
-    Damaged,
-    DiskFull,
-    Held,
-    Report,
-    Store,
-    StoreError,
-    Unfit,
-)
+from selectron.labelling.store.log import Damaged, DiskFull, Held, Report, Store, StoreError, Unfit
 
 __all__ = ["Damaged", "DiskFull", "Held", "Report", "Store", "StoreError", "Unfit", "open_store"]
 

@@ -124,11 +124,28 @@ class Failing:
 class Writing:
     """What both stores have: one lock, one fail-stop, and an end."""
 
+    _last: int  # the number of the last event
+    _head: bytes  # its hash
+
     def __init__(self, readonly: bool) -> None:
         self._readonly = readonly
         self._failing = Failing()
         self._lock = Lock()  # of the connection that writes
         self._open = ExitStack()  # what `close` closes, in the opposite order
+
+    def append(self, events: list[Event]) -> int:
+        with self._lock:
+            self._check_writable()
+            first = self._last + 1
+            rows = rows_of(events, self._last, self._head)
+            if rows:
+                self._insert(rows)
+                self._last, self._head = rows[-1].seq, rows[-1].hash
+            return first
+
+    def _insert(self, rows: "list[Row]") -> None:
+        """Keep rows for good, or stop for good."""
+        raise NotImplementedError  # every store has its own
 
     def close(self) -> None:
         with self._lock:

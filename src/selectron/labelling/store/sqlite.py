@@ -38,7 +38,6 @@ from selectron.labelling.store.log import (
     checked,
     examine,
     missing,
-    rows_of,
 )
 from selectron.labelling.store.mark import Mark, error_of, flush, flush_folder, read_mark
 
@@ -94,18 +93,11 @@ class SqliteStore(Writing):
             self._open = opened.pop_all()
         logger.info("opened %s at event %d, SQLite %s", path, self._last, sqlite3.sqlite_version)
 
-    def append(self, events: list[Event]) -> int:
-        with self._lock:
-            self._check_writable()
-            first = self._last + 1
-            rows = rows_of(events, self._last, self._head)
-            if rows:
-                with self._transaction() as db:
-                    db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
-                self._last, self._head = rows[-1].seq, rows[-1].hash
-                with self._fail_stop():
-                    self._mark.write(self._last, self._head)
-            return first
+    def _insert(self, rows: list[Row]) -> None:
+        with self._transaction() as db:
+            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+        with self._fail_stop():
+            self._mark.write(rows[-1].seq, rows[-1].hash)
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         with _said(self.path), closing(_reader(self.path)) as db:

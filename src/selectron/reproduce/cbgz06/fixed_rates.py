@@ -8,13 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.reproduce.cbgz06 import (
-    OF_THE_PAPER,
-    parameter_for,
-    play,
-    play_at_rate,
-    stories,
-)
+from selectron.reproduce.cbgz06 import OF_THE_PAPER, parameter_for, play, play_at_rate, stories
 from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.problems import published

@@ -19,11 +19,7 @@ import numpy as np
 from selectron.arrays import Table, Values
 from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.problems import (
-    needed_data_folder,
-    read_documents,
-    require_file,
-)
+from selectron.reproduce.harness.problems import needed_data_folder, read_documents, require_file
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 from selectron.streams import FileRows
 
