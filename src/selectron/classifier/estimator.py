@@ -36,7 +36,7 @@ from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
 from selectron.estimate.evidence import WORST
 from selectron.files import DamagedFile, refusing
-from selectron.kernels.choice import KernelChoice, KernelFunction
+from selectron.kernels import KernelChoice, KernelFunction
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Csr, Rows, row_columns, row_values, shape
 from selectron.protocol import hypothesis

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from selectron.classifier.machine import Machine
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.kernels.duals import check_dual
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT

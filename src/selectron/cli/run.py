@@ -30,7 +30,7 @@ from selectron.cli.report import (
     spread_legend,
 )
 from selectron.engines import Engine
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.queries import Auto, Budget, Capped
 from selectron.streams import Stream, Unlabelled, read_stream, two_classes
 from selectron.streams.records import size_of

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Self, TypeAlias, cast
 
-from selectron.engines.protocol import RETRIES, Found, Job, Tick, Value, WorkersLost, nobody_watches
+from selectron.engines.local import RETRIES, Found, Job, Tick, Value, WorkersLost, nobody_watches
 
 # Before Ray is imported: nothing is reported to anybody, and whoever calls shows a token.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

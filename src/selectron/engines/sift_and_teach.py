@@ -35,7 +35,7 @@ from selectron.classifier.sifting import (
     to_bytes,
 )
 from selectron.compiler.states import Snapshot
-from selectron.engines.protocol import Engine, Shared
+from selectron.engines.local import Engine, Shared
 from selectron.features.columns import text_of
 from selectron.files import (
     DamagedFile,

@@ -15,9 +15,9 @@ from selectron.arrays import Array, Codes, DType, Matrix, Table, Vector
 from selectron.compiler.states import States, pack
 from selectron.compiler.verbs import digest, kernel
 from selectron.files import DamagedFile, Description, fields, flag, whole
+from selectron.kernels import KINDS, Kernel, KernelChoice
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
 from selectron.kernels.budgets import Exit, Unlimited
-from selectron.kernels.choice import KINDS, Kernel, KernelChoice
 from selectron.kernels.duals import begin_dual, dual_with_room
 from selectron.kernels.support import (
     MOST_RECENT,

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from selectron.labelling.desk import Decision, Desk
 from selectron.labelling.events import Event, Reply
-from selectron.labelling.store.log import DiskFull, Store, check_fit
+from selectron.labelling.store import DiskFull, Store, check_fit
 
 T = TypeVar("T")
 Command = Callable[[Desk], Decision]

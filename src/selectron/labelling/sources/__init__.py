@@ -5,6 +5,8 @@ from typing import Any, NamedTuple, Protocol
 
 from selectron.extras import extra
 
+__all__ = ["Away", "Message", "Source", "source_of"]
+
 
 class Away(ConnectionError):
     """The source cannot be reached now. Try again: `read` begins with what was not settled."""
@@ -58,9 +60,6 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Disconnect."""
-
-
-__all__ = ["Away", "Message", "Source", "source_of"]
 
 
 def source_of(url: str, stream: str, group: str, consumer: str) -> Source:

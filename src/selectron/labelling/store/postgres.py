@@ -27,7 +27,7 @@ from typing import Any
 import psycopg
 
 from selectron.labelling.events import Event, Reply
-from selectron.labelling.store.log import (
+from selectron.labelling.store import (
     GENESIS,
     SNAPSHOTS_KEPT,
     Damaged,

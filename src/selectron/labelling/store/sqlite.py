@@ -25,7 +25,7 @@ from statistics import median
 from time import perf_counter, sleep
 
 from selectron.labelling.events import Event, Reply
-from selectron.labelling.store.log import (
+from selectron.labelling.store import (
     GENESIS,
     SNAPSHOTS_KEPT,
     Damaged,

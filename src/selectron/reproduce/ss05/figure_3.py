@@ -13,7 +13,7 @@ from selectron.bounds.ss05 import d1_mistakes, d2_mistakes
 from selectron.classifier.labels import Labels
 from selectron.classifier.run import Run
 from selectron.evaluate import progressive
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Dense
 from selectron.queries import Always
