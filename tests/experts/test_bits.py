@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import selectron
-from selectron.compiler.cache import sources_of
+from selectron.compiler.verbs import sources_of
 from selectron.experts import AdaHedge
 from selectron.experts.sharing import step_likelihoods
 from selectron.experts.steps import sum_of
@@ -100,7 +100,7 @@ def test_the_cache_key_covers_every_file_a_kernel_calls_into(tmp_path):
         Path(selectron.__file__).parent, copy, ignore=shutil.ignore_patterns("*.nb?", "__pycache__")
     )
     script = (
-        "from selectron.compiler.cache import sources_of;"
+        "from selectron.compiler.verbs import sources_of;"
         "from selectron.experts.sharing import step_likelihoods;"
         "print(sources_of(step_likelihoods))"
     )

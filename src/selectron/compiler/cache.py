@@ -7,24 +7,19 @@ installed from. Numba keys every entry on the processor too.
 """
 
 import os
-import sys
 from collections.abc import Callable
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from time import time
-from types import CodeType, FunctionType
-from typing import Any, TypeVar, cast
+from types import FunctionType
+from typing import Any
 
 import numba
 import numpy as np
-from numba import config, njit
+from numba import config
 
 from selectron.compiler.numba_internals import caching
 
-PACKAGE = f"{__name__.partition('.')[0]}."
-Function = Callable[..., object]
-Compiled = TypeVar("Compiled", bound=Function)
 OLDEST = 90 * 24 * 3600.0  # seconds after which an entry is removed: rules are edited, and upgraded
 
 
@@ -97,30 +92,3 @@ def _sweep(place: Path) -> None:
                 entry.unlink()
         except OSError:  # another process was faster
             pass
-
-
-def compiled(function: Compiled) -> Compiled:
-    """Compile a function, and find it in the cache as long as nothing it calls has changed."""
-    function.__qualname__ += f"-{sources_of(function)[:16]}"
-    return cast(Compiled, kept(njit(error_model="numpy")(function), function))
-
-
-def sources_of(*functions: Function) -> str:
-    """Hash the files of these functions and of all that they call inside the package."""
-    seen: set[Function] = set()
-    waiting = list(functions)
-    while waiting:
-        function = waiting.pop()
-        if function not in seen:
-            seen.add(function)
-            found = (function.__globals__.get(name) for name in _names(function.__code__))
-            waiting += [
-                f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)
-            ]
-    files = sorted({str(sys.modules[f.__module__].__file__) for f in seen})
-    return sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
-
-
-def _names(code: CodeType) -> list[str]:
-    nested = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return list(code.co_names) + [name for c in nested for name in _names(c)]

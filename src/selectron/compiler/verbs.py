@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
 from logging import getLogger
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import config, njit, types
@@ -28,10 +29,12 @@ __all__ = [
     "Replacement",
     "Verb",
     "apart",
+    "compiled",
     "digest",
     "helper",
     "kernel",
     "seldom",
+    "sources_of",
 ]
 
 Function: TypeAlias = Callable[..., Any]
@@ -150,6 +153,33 @@ def kernel(loop: Function, bodies: str, nogil: bool = False) -> Function:
     own.__qualname__ = f"{loop.__qualname__}-{bodies[:32]}"
     compiled: Function = kept(njit(nogil=nogil, **(KERNEL | {"cache": False}))(own), own)
     return compiled
+
+
+def compiled(function: Body) -> Body:
+    """Compile a function, and find it in the cache as long as nothing it calls has changed."""
+    function.__qualname__ += f"-{sources_of(function)[:16]}"
+    return cast(Body, kept(njit(error_model="numpy")(function), function))
+
+
+def sources_of(*functions: Function) -> str:
+    """Hash the files of these functions and of all that they call inside the package."""
+    seen: set[Function] = set()
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        if function not in seen:
+            seen.add(function)
+            found = (function.__globals__.get(name) for name in _names_in(function.__code__))
+            waiting += [
+                f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)
+            ]
+    files = sorted({str(sys.modules[f.__module__].__file__) for f in seen})
+    return sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
+
+
+def _names_in(code: CodeType) -> list[str]:
+    nested = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return list(code.co_names) + [name for c in nested for name in _names_in(c)]
 
 
 class _FirstCompilation(event.Listener):  # type: ignore[misc]

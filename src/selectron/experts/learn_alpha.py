@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.compiler.cache import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import MOST, Eta, Rate, finish, rate_from_state, rate_state, step_rate

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.compiler.cache import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
 from selectron.experts.readings import State, field, read_array

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from selectron.arrays import DType, Indices, Matrix, Vector
-from selectron.compiler.verbs import KERNEL, helper
-from selectron.numeric.directions import leading_directions
-from selectron.numeric.elementary import logarithm, sqrt
+from selectron.numeric.directions import leading_directions, weigh, weigh_table
+from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Csr, Row, Rows, SparseRow, as_sparse, shape
 from selectron.numeric.sums import lane_dot
 from selectron.protocol import (
@@ -235,30 +233,3 @@ def wrong_places(scaling: DirectionsState) -> str:
 
 
 room_for(DirectionsState, "values", "indices")
-
-
-# A word that few texts have says more than one that all have.
-
-
-@helper
-def weigh(values: Vector, columns: Indices, rows_with: Vector, n_rows: int, counts: bool) -> float:
-    """Weigh the words of a row by rarity; return their squared length."""
-    for k in range(len(values)):
-        value = np.float64(values[k])
-        if counts and value > 0.0:
-            value = np.float64(logarithm(1.0 + value))
-        values[k] = value * logarithm((n_rows + 1.0) / (rows_with[columns[k]] + 1.0))
-    return np.float64(lane_dot(values, values))
-
-
-@njit(**KERNEL)
-def weigh_table(
-    values: Vector, columns: Indices, starts: Indices, rows_with: Vector, n_rows: int, counts: bool
-) -> None:
-    """Weigh the words of every row, and give it length one."""
-    for t in range(len(starts) - 1):
-        mine = values[starts[t] : starts[t + 1]]
-        square = weigh(mine, columns[starts[t] : starts[t + 1]], rows_with, n_rows, counts)
-        scale = 1.0 / sqrt(square) if square != 0.0 else 0.0
-        for k in range(len(mine)):
-            mine[k] *= scale
