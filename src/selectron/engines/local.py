@@ -79,10 +79,7 @@ class Here:
         return Held(deepcopy(value))
 
     def map(
-        self,
-        function: Callable[[Job], Found],
-        jobs: Sequence[Job],
-        tick: Tick = nobody_watches,
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = nobody_watches
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         found = []
@@ -143,10 +140,7 @@ class Local:
         return MappedFile(str(path))
 
     def map(
-        self,
-        function: Callable[[Job], Found],
-        jobs: Sequence[Job],
-        tick: Tick = nobody_watches,
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = nobody_watches
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         found: dict[int, Found] = {}

@@ -47,10 +47,7 @@ class OnRay:
         return StoredObject(ray.put(value))
 
     def map(
-        self,
-        function: Callable[[Job], Found],
-        jobs: Sequence[Job],
-        tick: Tick = nobody_watches,
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = nobody_watches
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         task: Any = ray.remote(_done).options(max_retries=RETRIES, num_cpus=1)
