@@ -5,7 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from selectron.bounds.mon06_experts import bernoulli_divergence
+from selectron.bounds.divergence import bernoulli_divergence
 from selectron.experts import discretisation_size, optimal_alphas
 
 

@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from selectron.bounds.divergence import bernoulli_divergence, divergence
 from selectron.bounds.mon06_experts import (
     approximate_size,
-    bernoulli_divergence,
     discretised_regret,
-    divergence,
     fixed_share_regret,
     fixed_share_regret_floor,
     learn_alpha_regret,

@@ -31,9 +31,9 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SELECTRON_DATA", str(folder))
         patch.setattr(cbgz06, "POINTS", 2)
-        cbgz06.cbgz06.cache_clear()
+        cbgz06.stories.cache_clear()
         yield folder
-    cbgz06.cbgz06.cache_clear()
+    cbgz06.stories.cache_clear()
 
 
 def test_stories_come_in_order_of_time_with_frequent_topics(folder):
@@ -74,11 +74,11 @@ def test_rcv1_is_taken_where_scikit_learn_has_stored_it(monkeypatch, tmp_path):
     monkeypatch.setattr(cbgz06, "RCV1_STORIES", 4)
     monkeypatch.setattr(cbgz06, "CATEGORIES", 2)
     monkeypatch.setenv("SELECTRON_DATA", str(tmp_path))
-    cbgz06.cbgz06.cache_clear()
+    cbgz06.stories.cache_clear()
     try:
         found = cbgz06.stories()
     finally:
-        cbgz06.cbgz06.cache_clear()
+        cbgz06.stories.cache_clear()
     assert found.name == "RCV1, as in the paper"
     assert found.target == 0.65
     assert found.rows.toarray().ravel().tolist() == [2.0, 3.0, 5.0, 8.0]
