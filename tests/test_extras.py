@@ -45,7 +45,7 @@ import selectron
 first = sorted(name for name in sys.modules if name.startswith("selectron."))
 from selectron.cli import main
 from selectron.engines import engine_of
-from selectron.features.pictures import grey_pixels
+from selectron.features.recipe import grey_pixels
 from selectron.labelling.sources import source_of
 from selectron.labelling.store import open_store
 from selectron.power.plots import new_figure

@@ -12,8 +12,8 @@ import pytest
 
 import selectron
 from selectron import SelectiveClassifier, classifier, tracking
+from selectron.experts import DamagedFile as OfExperts
 from selectron.experts import StaticExpert, load_experts, save_experts
-from selectron.experts.store import DamagedFile as OfExperts
 from selectron.files import DamagedFile, Format, format_name, read_file, write_file
 from selectron.queries import Always
 from selectron.tracking import TrackingClassifier

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from selectron.arrays import Flags, Given, Indices, Matrix, Table, Vector
+from selectron.arrays import Array, Flags, Given, Indices, Matrix, Seed, Table, Vector
 from selectron.extras import extra
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import DenseRow
@@ -61,7 +61,7 @@ class RuleSampling(SingleAnnotatorStreamQueryStrategy):  # type: ignore[misc]
         self,
         rule: QueryRule | str = "margin:b=0.1",
         budget: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(budget=budget, random_state=random_state)
         self.rule = rule
@@ -72,7 +72,7 @@ class RuleSampling(SingleAnnotatorStreamQueryStrategy):  # type: ignore[misc]
         clf: Any,
         X: Table = None,
         y: Given = None,
-        sample_weight: Any = None,
+        sample_weight: Array | None = None,
         fit_clf: bool = False,
         return_utilities: bool = False,
     ) -> Indices | tuple[Indices, Vector]:
@@ -160,7 +160,7 @@ class RuleSampling(SingleAnnotatorStreamQueryStrategy):  # type: ignore[misc]
         self.n_seen_ = 0
 
 
-def _classifier(clf: Any, X: Table, y: Given, sample_weight: Any, fit_clf: bool) -> Any:
+def _classifier(clf: Any, X: Table, y: Given, sample_weight: Array | None, fit_clf: bool) -> Any:
     """Return the classifier, or a copy that is fitted; refuse what cannot be used."""
     check_type(clf, "clf", SkactivemlClassifier)
     check_type(fit_clf, "fit_clf", bool)

@@ -29,14 +29,17 @@ Format = Literal["jsonl", "csv", "parquet", "prodigy", "label-studio"]
 Doubt = Literal["most", "least"]
 RETRIED = (408, 429, 502, 503, 504)
 
+Body = dict[str, Any]  # an object of JSON that is sent
+Reply = dict[str, Any]  # an object of JSON that comes back
+
 
 class Item(TypedDict, total=False):
     id: str
     text: str
     image: str
-    fields: dict[str, Any]
+    fields: Body
     vector: list[float]
-    meta: dict[str, Any]
+    meta: Body
 
 
 class Reason(TypedDict):
@@ -85,7 +88,7 @@ class _Call:
     """One call, and what each of its replies means."""
 
     def __init__(
-        self, method: str, path: str, body: Any = None, params: dict[str, Any] | None = None
+        self, method: str, path: str, body: object = None, params: Body | None = None
     ) -> None:
         self.arguments: dict[str, Any] = {"method": method, "url": path, "params": params}
         if body is not None:
@@ -123,7 +126,7 @@ class _Call:
 def _answer(
     question: str | None, label: Label | None, id: str | None, item: str | None = None
 ) -> _Call:
-    body: dict[str, Any] = {"id": id or new_id()}
+    body: Body = {"id": id or new_id()}
     body |= {"skip": True} if label is None else {"label": label}
     body |= {"question": question} if question is not None else {"item": item}
     return _Call("POST", "/api/v1/answers", body)
@@ -196,21 +199,21 @@ class Client:
         reply = self._json(_Call("POST", "/api/v1/classes", {"names": list(names)}))
         return cast(list[str], reply["classes"])
 
-    def set(self, **changes: Any) -> dict[str, Any]:
+    def set(self, **changes: object) -> Reply:
         """Change settings, such as `budget` and `goal`; return all of them."""
         return self._json(_Call("PUT", "/api/v1/settings", changes))
 
     def items(
         self, state: str = "all", doubt: Doubt | None = None, q: str = "", page: int = 1
-    ) -> dict[str, Any]:
+    ) -> Reply:
         """Return a page of items."""
         return self._json(_items(state, doubt, q, page))
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Reply:
         """Return how far labelling has come."""
         return self._json(_Call("GET", "/api/v1/status"))
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Reply:
         """Return confusion, figures of each class, and agreement."""
         return self._json(_Call("GET", "/api/v1/report"))
 
@@ -234,8 +237,8 @@ class Client:
     ) -> None:
         self.close()
 
-    def _json(self, call: _Call) -> dict[str, Any]:
-        return cast(dict[str, Any], self._send(call).json())
+    def _json(self, call: _Call) -> Reply:
+        return cast(Reply, self._send(call).json())
 
     def _send(self, call: _Call) -> httpx.Response:
         waits = call.waits(self._retries)
@@ -304,21 +307,21 @@ class AsyncClient:
         reply = await self._json(_Call("POST", "/api/v1/classes", {"names": list(names)}))
         return cast(list[str], reply["classes"])
 
-    async def set(self, **changes: Any) -> dict[str, Any]:
+    async def set(self, **changes: object) -> Reply:
         """Change settings, such as `budget` and `goal`; return all of them."""
         return await self._json(_Call("PUT", "/api/v1/settings", changes))
 
     async def items(
         self, state: str = "all", doubt: Doubt | None = None, q: str = "", page: int = 1
-    ) -> dict[str, Any]:
+    ) -> Reply:
         """Return a page of items."""
         return await self._json(_items(state, doubt, q, page))
 
-    async def status(self) -> dict[str, Any]:
+    async def status(self) -> Reply:
         """Return how far labelling has come."""
         return await self._json(_Call("GET", "/api/v1/status"))
 
-    async def report(self) -> dict[str, Any]:
+    async def report(self) -> Reply:
         """Return confusion, figures of each class, and agreement."""
         return await self._json(_Call("GET", "/api/v1/report"))
 
@@ -343,8 +346,8 @@ class AsyncClient:
     ) -> None:
         await self.close()
 
-    async def _json(self, call: _Call) -> dict[str, Any]:
-        return cast(dict[str, Any], (await self._send(call)).json())
+    async def _json(self, call: _Call) -> Reply:
+        return cast(Reply, (await self._send(call)).json())
 
     async def _send(self, call: _Call) -> httpx.Response:
         waits = call.waits(self._retries)

@@ -21,6 +21,7 @@ import numpy as np
 from selectron.arrays import Array, DType
 
 Tensors = dict[str, Array]
+Description = dict[str, Any]  # what a file says of its arrays: an object of JSON
 
 LARGEST = 2**53  # of whole numbers: up to here a float is exact
 LONGEST_VERSION = 10  # digits
@@ -282,7 +283,7 @@ def flag(value: object, name: str) -> bool:
     return value
 
 
-def fields(value: object, name: str, names: tuple[str, ...]) -> dict[str, Any]:
+def fields(value: object, name: str, names: tuple[str, ...]) -> Description:
     """Return an object of a description that has just these fields."""
     if not isinstance(value, dict) or sorted(value) != sorted(names):
         found = sorted(value) if isinstance(value, dict) else value

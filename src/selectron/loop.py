@@ -68,6 +68,7 @@ from selectron.protocol import (
 )
 
 Kernel: TypeAlias = Callable[..., Any]
+LoopRows: TypeAlias = Any  # `Rows`, or a block of kernel values
 Raw: TypeAlias = Any  # a Python object that may be an array: the loop looks whether it is
 
 
@@ -129,7 +130,7 @@ NOTHING_TOLD = np.empty((0, TWO + 1))  # of labels that nobody asked for
 class Rounds(NamedTuple):
     """What one call of `run_pass` plays."""
 
-    rows: Any  # `Rows`, or a block of kernel values
+    rows: LoopRows
     labels: Codes
     coins: Vector
     log: Log
@@ -140,7 +141,7 @@ class Rounds(NamedTuple):
     told: Matrix = NOTHING_TOLD  # of a lesson: the forecast and the odds of each question
 
 
-def lesson_of(rows: Any, labels: Codes, told: Matrix, *, fresh: bool) -> Rounds:
+def lesson_of(rows: LoopRows, labels: Codes, told: Matrix, *, fresh: bool) -> Rounds:
     """Return the rounds of a lesson; `fresh` rows are new."""
     coins, arrived = np.zeros(len(labels)), 0 if fresh else len(labels)
     return Rounds(rows, labels, coins, NOTHING_KEPT, arrived, lesson=True, told=told)

@@ -16,14 +16,14 @@ import numpy as np
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.rows import Row, Rows
-from selectron.spec import Range
+from selectron.spec import Range, State
 
-# A state is a NamedTuple of arrays, numbers and other states; each rule has its own.
-State: TypeAlias = Any
 ScalingState: TypeAlias = State
 UpdateState: TypeAlias = State
 QueryState: TypeAlias = State
 Presented: TypeAlias = Any  # a row as a scaling presents it: a `Row`, or a type of its own
+# What `folded_scores` needs of a scaling and of weights; None: rows are presented one by one.
+Folded: TypeAlias = State | None
 
 TILE = 16  # rows that are folded at once: so long some weights stay in the innermost cache
 TWO, MANY = 4, 6  # how many numbers of a forecast are written down
@@ -175,7 +175,7 @@ def product_weights(update: UpdateState) -> Matrix | None:
 
 
 @Verb
-def fold(scaling: ScalingState, weights: Matrix) -> Any:
+def fold(scaling: ScalingState, weights: Matrix) -> Folded:
     """Return what `folded_scores` needs of a scaling and of weights, worked out once for all rows.
 
     None if rows have to be presented one by one. The body is never compiled.
@@ -183,7 +183,7 @@ def fold(scaling: ScalingState, weights: Matrix) -> Any:
 
 
 @Verb
-def folded_scores(folded: Any, X: Rows, start: int, scores: Matrix) -> None:
+def folded_scores(folded: Folded, X: Rows, start: int, scores: Matrix) -> None:
     """Write the products of rows from `start` on with all weights, as if they were presented."""
 
 

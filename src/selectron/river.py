@@ -3,14 +3,13 @@
 `pip install 'selectron[river]'`.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from selectron.arrays import Label, Table
 from selectron.classifier import SelectiveClassifier as Learner
 from selectron.classifier.labels import plain
 from selectron.extras import extra
-from selectron.features.dict_rows import Crowded, DictRows
+from selectron.features.dict_rows import Crowded, DictRow, DictRows
 from selectron.spec import QueryRule, Scaling, UpdateRule
 
 with extra("river"):
@@ -18,7 +17,6 @@ with extra("river"):
     from river.base import Classifier
 
 OPTIONS = ("update", "query", "scaling", "fit_intercept", "explore", "window", "stop_when")
-Features = Mapping[Any, Any]
 EARLY = 1000  # rows; until then a key without a column makes the learner begin anew
 MOST_WAITING = 10_000  # questions that wait for their answers; then the oldest is given up
 NO_LABEL = object()  # of a row that was asked about: the answer is kept with the row it came with
@@ -85,7 +83,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         self.stop_when = stop_when
         self._random_state = self._rng.getrandbits(31) if seed is None else seed
         self._rows = DictRows()
-        self._early: list[tuple[Features, Label]] | None = []
+        self._early: list[tuple[DictRow, Label]] | None = []
         self._names: dict[Label, Label] = {}  # classes as Python's own values, by NumPy's
         self._begin()
 
@@ -96,7 +94,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         self._last_key: bytes | None = None  # of the row asked about, if nothing was learnt since
         self._last_answer: tuple[Label, bool] = None, False
 
-    def predict_one(self, x: Features, **kwargs: Any) -> tuple[Label, bool]:
+    def predict_one(self, x: DictRow, **kwargs: object) -> tuple[Label, bool]:
         """Return the class of one row, None before any label; and whether to ask for its label."""
         row = self.row(x)
         key = self._rows.key
@@ -116,7 +114,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
             self._note(x, NO_LABEL)
         return self._last_answer
 
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> tuple[dict[Any, float], bool]:
+    def predict_proba_one(self, x: DictRow, **kwargs: object) -> tuple[dict[Label, float], bool]:
         """Return the probability of each class, and whether to ask for the label.
 
         Update rules without a scale have no probabilities: then NotImplementedError is raised.
@@ -126,7 +124,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         _, asked = self.predict_one(x)
         return self.classifier.predict_proba_one(x), asked
 
-    def learn_one(self, x: Features, y: Label, **kwargs: Any) -> None:
+    def learn_one(self, x: DictRow, y: Label, **kwargs: object) -> None:
         """Teach one labelled row: one that was asked about, now or before, or a new one."""
         row = self.row(x)
         key, waiting = self._rows.key, self._waiting
@@ -144,7 +142,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         if self._early is not None:
             self._note(x, y)
 
-    def row(self, x: Features) -> Table:
+    def row(self, x: DictRow) -> Table:
         """Return the row of x; a key without a column may make the learner begin anew."""
         try:
             return self._rows.row(x)
@@ -152,7 +150,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
             self._begin_anew(x)
             return self._rows.row(x)
 
-    def _note(self, x: Features, y: Label) -> None:
+    def _note(self, x: DictRow, y: Label) -> None:
         """Keep an early row; after the last of them the columns are settled."""
         early: Any = self._early
         early.append((dict(x), y))
@@ -160,7 +158,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
             self._early = None
             self._rows.settled = True
 
-    def _begin_anew(self, x: Features) -> None:
+    def _begin_anew(self, x: DictRow) -> None:
         """Begin with columns for the keys of x too, and go over the rows so far."""
         self._rows = self._rows.widened(x)
         self._begin()
@@ -173,7 +171,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
                 self.learn_one(seen, y)
         self._early = early
 
-    def _ask_for_label(self, x: Features, y_pred: Any) -> bool:
+    def _ask_for_label(self, x: DictRow, y_pred: object) -> bool:
         return self.predict_one(x)[1]
 
 
@@ -195,12 +193,12 @@ class Unasked(Classifier):  # type: ignore[misc]
     def _multiclass(self) -> bool:
         return True
 
-    def predict_one(self, x: Features, **kwargs: Any) -> Label:
+    def predict_one(self, x: DictRow, **kwargs: object) -> Label:
         """Return the class of one row, None before any label."""
         label: Label = plain(self.model.learner.predict_one(self.model.row(x)))
         return label
 
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: DictRow, **kwargs: object) -> dict[Label, float]:
         """Return the probability of each class, none before any label."""
         row, learner = self.model.row(x), self.model.learner
         if learner.predict_one(row) is None:
@@ -208,6 +206,6 @@ class Unasked(Classifier):  # type: ignore[misc]
         chances = learner.predict_proba(row.reshape(1, -1))[0].tolist()
         return dict(zip(map(plain, learner.classes_), chances, strict=True))
 
-    def learn_one(self, x: Features, y: Label, **kwargs: Any) -> None:
+    def learn_one(self, x: DictRow, y: Label, **kwargs: object) -> None:
         """Teach one labelled row."""
         self.model.learn_one(x, y)

@@ -13,11 +13,15 @@ from functools import cache
 from importlib.metadata import entry_points
 from math import isfinite
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from selectron.arrays import DType
+
+# A state is a NamedTuple of arrays, numbers and other states; each rule has its own.
+State: TypeAlias = Any
+Knob: TypeAlias = Any  # the value of a knob: a number, a text, a rule or several rules
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Spec:
     RANGES: ClassVar[Mapping[str, Range]] = {}
     NAMED: ClassVar[bool] = True  # False: commands and texts do not know it
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if not cls.__name__.startswith("_"):
             REGISTERED[registered_name(cls)] = cls
@@ -76,7 +80,7 @@ class Spec:
     def label(self) -> str:
         return type(self).__name__
 
-    def knobs(self) -> dict[str, Any]:
+    def knobs(self) -> dict[str, Knob]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {name: v.item() if hasattr(v, "item") else v for name, v in values.items()}
 
@@ -111,7 +115,7 @@ def _import_others(path: tuple[str, ...]) -> None:
         point.load()
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a rule, a list of rules or a number as values that JSON has."""
     if isinstance(value, Spec):
         knobs = {name: plain(knob) for name, knob in value.knobs().items()}
@@ -121,7 +125,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def from_plain(value: Any) -> Any:
+def from_plain(value: object) -> Any:
     """Return what `plain` was given; lists come back as tuples."""
     if isinstance(value, dict):
         knobs = {name: from_plain(knob) for name, knob in value.items()}
@@ -135,7 +139,7 @@ def in_words(name: str) -> str:
     return words.replace("p-norm", "pnorm")
 
 
-def rules_in_words(*roles: "type[Spec]") -> dict[str, "type[Spec]"]:
+def rules_in_words(*roles: type[Spec]) -> dict[str, type[Spec]]:
     """Return every rule of these roles by its name in words; our own come last, and win."""
     _import_others(tuple(sys.path))
     kinds = sorted(REGISTERED.values(), key=lambda kind: kind.__module__.startswith(f"{OWN}."))
@@ -143,7 +147,7 @@ def rules_in_words(*roles: "type[Spec]") -> dict[str, "type[Spec]"]:
     return {in_words(kind.__name__): kind for kind in wanted}
 
 
-def rule_from_text(text: str, *roles: "type[Spec]") -> Any:
+def rule_from_text(text: str, *roles: type[Spec]) -> Any:
     """Return the rule that a text such as `margin:b=0.5` describes.
 
     Examples
@@ -160,7 +164,7 @@ def rule_from_text(text: str, *roles: "type[Spec]") -> Any:
         hint = f"did you mean {near[0]}? " if near else ""
         raise ValueError(f"unknown rule {name!r}; {hint}known are {', '.join(sorted(known))}")
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    knobs: dict[str, Any] = {}
+    knobs: dict[str, Knob] = {}
     for assignment in filter(None, given.split(",")):
         knob, _, value = assignment.partition("=")
         if knob not in names:
@@ -190,19 +194,19 @@ class Scaling(Spec):
         False  # True: the first rows of a stream are held back to be studied
     )
 
-    def begin(self, d: int, dtype: DType) -> Any:
+    def begin(self, d: int, dtype: DType) -> State:
         """Return the state before the first row."""
         raise NotImplementedError  # every scaling has its own
 
-    def study(self, state: Any, rows: Any) -> Any:
+    def study(self, state: State, rows: Any) -> State:
         """Return the state after a look at all rows at hand; None: rows are absorbed in a pass."""
         return None
 
-    def waits_for(self, state: Any) -> int | None:
+    def waits_for(self, state: State) -> int | None:
         """Return how many rows of a stream are still held back to be studied; None: none are."""
         return None
 
-    def study_held(self, state: Any) -> Any:
+    def study_held(self, state: State) -> State:
         """Return the state after a look at the rows that were held back."""
         return state
 
@@ -219,11 +223,11 @@ class UpdateRule(Spec):
         """Whether products with a row, and sums of rows, are all it needs."""
         return False
 
-    def begin(self, d: int, dtype: DType) -> Any:
+    def begin(self, d: int, dtype: DType) -> State:
         """Return the state of two classes before the first label."""
         raise NotImplementedError  # every rule has its own
 
-    def many(self, d: int, dtype: DType, n_classes: int) -> Any:
+    def many(self, d: int, dtype: DType, n_classes: int) -> State:
         """Begin with more than two classes, a prototype each; most rules have no such form."""
         raise ValueError(
             f"{self.label} is for two classes and there are {n_classes}: choose a rule for more, "
@@ -237,11 +241,11 @@ class QueryRule(Spec):
     LEARNS: ClassVar[bool] = True  # False: answers change nothing, only odds are tossed
     explore: float = 0.0  # the least odds of a question while it may ask at all
 
-    def many(self, d: int, n_classes: int) -> Any:
+    def many(self, d: int, n_classes: int) -> State:
         """Begin with more than two classes; most rules look at the margin alone."""
         return self.begin(d)
 
-    def begin(self, d: int) -> Any:
+    def begin(self, d: int) -> State:
         """Return the state before the first round."""
         raise NotImplementedError  # every rule has its own
 

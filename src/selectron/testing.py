@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from selectron.arrays import Array
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.estimator import load_as
 from selectron.classifier.machine import LinearMachine
@@ -149,7 +149,7 @@ def _check_learner(rule: Spec, make: Callable[[], SelectiveClassifier]) -> None:
     _check_plain(whole.rules_, X, y)
 
 
-def _check_plain(rules: Rules, X: NDArray[Any], y: NDArray[Any]) -> None:
+def _check_plain(rules: Rules, X: Array, y: Array) -> None:
     """The loop in plain Python gives the same bits as compiled."""
     runs = []
     plain_loop: Kernel = run_pass

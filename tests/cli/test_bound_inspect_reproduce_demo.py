@@ -10,8 +10,8 @@ from selectron import SelectiveClassifier, bounds
 from selectron.cli.bound import theorems
 from selectron.engines import Here
 from selectron.queries import Halving, Margin
+from selectron.reproduce.dkm09 import Curve
 from selectron.reproduce.dkm09 import labels as dkm09_labels
-from selectron.reproduce.dkm09.sphere import Curve
 from selectron.reproduce.harness import experiment
 from selectron.updates import Perceptron, Reflection
 

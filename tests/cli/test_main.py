@@ -12,9 +12,9 @@ import pytest
 
 from selectron import __version__
 from selectron.cli.main import COMMANDS, _parser
+from selectron.cli.named import EXAMPLES
 from selectron.cli.power import EVERYTHING, MAX_SLEEP, PAGES, REGIMES
-from selectron.cli.rules import EXAMPLES
-from selectron.kernels.choice import NAMES, REMOVALS
+from selectron.kernels import NAMES, REMOVALS
 from tests.other_process import environment
 
 PLAIN = "perceptron+margin:b=0.3"

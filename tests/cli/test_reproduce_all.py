@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 
 from selectron.cli import reproduce as command_module
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.harness.experiment import Experiment, Parts
+from selectron.reproduce.harness.experiment import Experiment, Parts, verdict
 from selectron.reproduce.harness.page import page_of
 from selectron.reproduce.harness.session import Outcome, Session
-from selectron.reproduce.harness.verdict import verdict
 
 
 def missing():

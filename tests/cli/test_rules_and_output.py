@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier, queries, updates
+from selectron.cli.named import learner_of
 from selectron.cli.output import table, write_json
-from selectron.cli.rules import learner_of
 from selectron.queries import AdaptiveMargin, Halving, Margin, SecondOrderMargin
 from selectron.spec import QueryRule, UpdateRule, rules_in_words
 from selectron.updates import HalfStep, PassiveAggressive, PNorm, Ridge, SecondOrder, Winnow

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import selectron
+from selectron.compiler.verbs import sources_of
 from selectron.experts import AdaHedge
-from selectron.experts.compiled import sources_of
 from selectron.experts.sharing import step_likelihoods
 from selectron.experts.steps import sum_of
 from tests.experts.bits import hashes, scenario
@@ -100,7 +100,7 @@ def test_the_cache_key_covers_every_file_a_kernel_calls_into(tmp_path):
         Path(selectron.__file__).parent, copy, ignore=shutil.ignore_patterns("*.nb?", "__pycache__")
     )
     script = (
-        "from selectron.experts.compiled import sources_of;"
+        "from selectron.compiler.verbs import sources_of;"
         "from selectron.experts.sharing import step_likelihoods;"
         "print(sources_of(step_likelihoods))"
     )

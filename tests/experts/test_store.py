@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from selectron.experts import AdaHedge, LearnAlpha, load_experts, save_experts
-from selectron.experts.store import DamagedFile
+from selectron.experts import AdaHedge, DamagedFile, LearnAlpha, load_experts, save_experts
 from tests.experts.twins import one_of_each
 
 LOSSES = np.random.default_rng(0).exponential(size=(90, 3))

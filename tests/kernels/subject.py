@@ -5,7 +5,7 @@ import numpy as np
 from selectron.classifier.labels import Labels
 from selectron.classifier.rows import read_rows
 from selectron.classifier.run import Run
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.kernels.machine import EXITS, KernelMachine
 from selectron.loop import DONE, NOT_GIVEN, Log
 from selectron.numeric.coins import coins

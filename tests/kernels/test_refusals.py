@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from selectron import SelectiveClassifier
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.queries import Always, Margin
 from selectron.scalings import Centred
 from selectron.updates import Ballseptron, PassiveAggressive, Perceptron, Ridge

@@ -417,7 +417,7 @@ def test_a_public_server_is_https_and_keeps_its_metrics_at_home(tmp_path):
 
 
 def test_the_page_has_no_inline_script_or_style_and_no_other_host():
-    from selectron.labelling.server.files import PAGE  # noqa: PLC0415
+    from selectron.labelling.server.doors import PAGE  # noqa: PLC0415
 
     for name, (_, data) in PAGE.items():
         text = data.decode()

@@ -21,7 +21,7 @@ from selectron.reproduce.default.sphere import (
     summary,
     widest_margin,
 )
-from selectron.reproduce.dkm09.sphere import World, labels_by_streaming
+from selectron.reproduce.dkm09 import World, labels_by_streaming
 from selectron.streams.drifting import on_sphere
 from selectron.updates import Probit, Reflection
 

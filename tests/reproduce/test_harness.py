@@ -1,7 +1,7 @@
 """What all experiments share: first passages, groups, tables."""
 
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.harness.measure import Reach, first_passages, grouped
+from selectron.reproduce.harness import Reach, first_passages, grouped
 from selectron.reproduce.harness.report import lay_out, show_labels, table
 
 

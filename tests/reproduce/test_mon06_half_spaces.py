@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import ks_2samp
 
 from selectron.reproduce import EXPERIMENTS
+from selectron.reproduce.dkm09 import BLOCK, Job, tightness
 from selectron.reproduce.dkm09.labels import patience
-from selectron.reproduce.dkm09.sphere import BLOCK, Job, tightness
 from selectron.reproduce.mon06 import noise, similar, version_space
 from selectron.reproduce.mon06.noise import KINDS, NoisyWorld
 from selectron.reproduce.mon06.similar import SHAPES, SimilarWorld

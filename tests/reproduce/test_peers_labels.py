@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 from selectron.reproduce import EXPERIMENTS
 from selectron.reproduce.harness.problems import read_pixels
 from selectron.reproduce.mon06.digits import PROBLEMS
+from selectron.reproduce.peers import PEERS, POOL, pool_svm, vowpal_wabbit
 from selectron.reproduce.peers.labels import PACKAGES, PeerJob, cell, run_peer
-from selectron.reproduce.peers.learners import PEERS, POOL, pool_svm, vowpal_wabbit
 from tests.reproduce.digits import write_digits
 
 PEERS_LABELS = EXPERIMENTS["peers-labels"]

@@ -5,9 +5,8 @@ import pytest
 
 from selectron.queries import Always
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.dkm09 import relaxation
+from selectron.reproduce.dkm09 import World, relaxation
 from selectron.reproduce.dkm09.relaxation import ALL, BAND, efold, least, verdicts
-from selectron.reproduce.dkm09.sphere import World
 from selectron.updates import Reflection
 
 

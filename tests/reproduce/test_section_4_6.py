@@ -21,7 +21,7 @@ from selectron.reproduce.mon06.section_4_6 import (
     verdicts,
 )
 from selectron.reproduce.mon06.table_4_1 import TABLE
-from selectron.reproduce.peers.learners import SOFTNESS, stream_svm
+from selectron.reproduce.peers import SOFTNESS, stream_svm
 from tests.reproduce.digits import write_digits
 
 

@@ -12,9 +12,7 @@ from scipy.stats import ks_2samp
 
 from selectron.queries import Always, Halving
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.dkm09 import labels as dkm09
-from selectron.reproduce.dkm09.labels import COARSE, CURVES, DIMENSIONS, patience, summary
-from selectron.reproduce.dkm09.sphere import (
+from selectron.reproduce.dkm09 import (
     Tally,
     World,
     band_share,
@@ -25,7 +23,9 @@ from selectron.reproduce.dkm09.sphere import (
     tallies_inside_the_band,
     wrong_outside,
 )
-from selectron.reproduce.harness.measure import first_passages
+from selectron.reproduce.dkm09 import labels as dkm09
+from selectron.reproduce.dkm09.labels import COARSE, CURVES, DIMENSIONS, patience, summary
+from selectron.reproduce.harness import first_passages
 from selectron.streams.drifting import on_sphere
 from selectron.updates import Perceptron, Reflection
 

@@ -11,10 +11,9 @@ from scipy.stats import ks_2samp
 
 from selectron.queries import Always
 from selectron.reproduce import EXPERIMENTS
-from selectron.reproduce.dkm09 import table_1
+from selectron.reproduce.dkm09 import World, table_1
 from selectron.reproduce.dkm09.counting import Counter
 from selectron.reproduce.dkm09.counting import counted as counting
-from selectron.reproduce.dkm09.sphere import World
 from selectron.reproduce.dkm09.table_1 import LEARNERS, QUANTITIES, Order, fit, verdicts
 from selectron.reproduce.dkm09.version_space import (
     Keeper,

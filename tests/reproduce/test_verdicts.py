@@ -6,7 +6,7 @@ import pytest
 
 from selectron.reproduce import EXPERIMENTS
 from selectron.reproduce.dkm09 import labels as dkm09
-from selectron.reproduce.harness.verdict import verdict
+from selectron.reproduce.harness.experiment import verdict
 from selectron.reproduce.mon06 import regret, sleeping, table_4_1, trace
 from selectron.reproduce.ss05 import figure_3
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from selectron.streams import read_stream
-from selectron.streams.shipped import SHIPPED
+from selectron.streams.files import SHIPPED
 from tests.streams.files import (
     ROWS,
     SIGNS,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from selectron.bounds import dkm09
 from selectron.queries import Halving
-from selectron.reproduce.dkm09.sphere import World, band_share, inside, wrong_outside
+from selectron.reproduce.dkm09 import World, band_share, inside, wrong_outside
 from selectron.streams.drifting import on_sphere
 from selectron.updates import Reflection
 

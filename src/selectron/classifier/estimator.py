@@ -15,42 +15,36 @@ from html import escape
 from inspect import signature
 from pathlib import Path
 from threading import RLock
-from typing import Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 from warnings import warn
 
 import numpy as np
 
-from selectron.arrays import Array, Given, Matrix, Table, Vector
-from selectron.classifier.labels import (
-    Labels,
-    names_of,
-    paired,
-    plain,
-    read_labels,
-    several_a_row,
-)
+from selectron.arrays import Array, Given, Label, Matrix, Seed, Table, Vector
+from selectron.classifier.labels import Labels, names_of, paired, plain, read_labels, several_a_row
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import LinearMachine, Machine
-from selectron.classifier.multilabel import MultilabelRun
+from selectron.classifier.multilabel import AnyRun, MultilabelRun
 from selectron.classifier.one_row import FIRST_CALLS, OneRow, batch_of_one, thin_row
 from selectron.classifier.pool import Choice
 from selectron.classifier.quality import Quality
 from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
 from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
 from selectron.classifier.run import Ask, AskOne, Checkpoint, Run
-from selectron.classifier.store import packing, read, save
+from selectron.classifier.store import Params, packing, read, save
 from selectron.classifier.tickets import Waiting
 from selectron.estimate import Estimate, Outlook
 from selectron.estimate.evidence import WORST
 from selectron.files import DamagedFile, refusing
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice, KernelFunction
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Csr, Rows, row_columns, row_values, shape
 from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
 from selectron.spec import QueryRule, Rules, Scaling, Spec, UpdateRule, rule_from_text
 
-AnyRun = Run | MultilabelRun
+if TYPE_CHECKING:
+    from selectron.features import Recipe
 
 BEGINNING = RLock()  # held by whoever begins a run: before that there is no lock of its own
 # The methods for one row belong to compiled code and to one run, so a copy makes its own.
@@ -77,17 +71,17 @@ class StreamClassifier:
     explore: float | None = None  # the least odds of a question
     window: int | None = None  # rounds that the estimate of late looks back on
     stop_when: str | None = None
-    kernel: Any = None
-    recipe: Any = None  # makes rows of records
-    random_state: Any = None
+    kernel: str | KernelFunction | None = None
+    recipe: "Recipe | None" = None  # makes rows of records
+    random_state: Seed = None
     n_features_in_: int
-    feature_names_in_: Any
+    feature_names_in_: Array
     _metadata_request: Requests = NOT_REQUESTED  # `clone` knows this name
     _run: AnyRun | None = None
-    _begun_with: dict[str, Any]  # the parameters with which the run began: they may change
+    _begun_with: Params  # the parameters with which the run began: they may change
     _one_row: OneRow  # the methods for one row, made for the type of row seen last
-    _predict_row: Any  # two of these methods: a look-up less at each call
-    _learn_row: Any
+    _predict_row: Callable[[Table], Given]  # two of these methods: a look-up less at each call
+    _learn_row: Callable[[Table, Given], object]
     _row_class: type | None = None  # the type of row that these methods are made for
     _bound_to: Labels | None = None  # the labels that these methods know
     _first_calls: int = 0  # that were made before there were such methods
@@ -104,7 +98,7 @@ class StreamClassifier:
 
     # --- learning
 
-    def fit(self, X: Table, y: Given, classes: Iterable[Any] | None = None) -> Self:
+    def fit(self, X: Table, y: Given, classes: Iterable[Label] | None = None) -> Self:
         """Make one pass over the rows in their order, from scratch.
 
         Parameters
@@ -119,7 +113,7 @@ class StreamClassifier:
         classes : labels, optional
             With them not even the set of classes is read from y.
         """
-        X = X if self.recipe is None else self._made_of(X)
+        X = X if self.recipe is None else _made_of(X, self.recipe)
         rows = read_rows(X, owner=type(self).__name__)
         n = shape(rows)[0]
         several = several_a_row(y)
@@ -130,7 +124,7 @@ class StreamClassifier:
         labels = Labels.found_in(given) if found else Labels.named(classes)
         return self._teach(self._begin(rows, labels, n), X, rows, given)
 
-    def partial_fit(self, X: Table, y: Given, classes: Iterable[Any] | None = None) -> Self:
+    def partial_fit(self, X: Table, y: Given, classes: Iterable[Label] | None = None) -> Self:
         """Go on with the pass; the first call begins one.
 
         Parameters
@@ -189,7 +183,7 @@ class StreamClassifier:
         names: Array = run.predict(self._read_more(X))
         return names
 
-    def score(self, X: Table, y: Given, sample_weight: Any = None) -> float:
+    def score(self, X: Table, y: Given, sample_weight: Array | None = None) -> float:
         """Return the share of rows whose class, or all of whose labels, are predicted right."""
         predicted = self.predict(X)
         right = (predicted == self._started().read(y, len(predicted))).reshape(len(predicted), -1)
@@ -319,7 +313,7 @@ class StreamClassifier:
             self._drop_if_empty()
             raise
 
-    def predict_one(self, x: Table) -> Any:
+    def predict_one(self, x: Table) -> Given:
         """Return the class of one row, None before any label. Nothing changes."""
         if x.__class__ is self._row_class:
             return self._predict_row(x)
@@ -361,7 +355,7 @@ class StreamClassifier:
             self._row_class = x.__class__  # last: another thread may look
             return self._one_row
 
-    def _learn_class(self, x: Table, y: Given, look: Any) -> Self:
+    def _learn_class(self, x: Table, y: Given, look: Callable[[Table], Given]) -> Self:
         """Teach a row whose label the methods for one row do not know yet."""
         run: Any = self._run
         if not run.labels.knows(y):
@@ -557,7 +551,7 @@ class StreamClassifier:
     def _read_more(self, X: Table) -> Rows:
         """Read rows; once a run has begun, they must be of its width."""
         run = self._run
-        X = X if self.recipe is None else self._made_of(X)
+        X = X if self.recipe is None else _made_of(X, self.recipe)
         if run is None:
             return read_rows(X, owner=type(self).__name__)
         self._check_names(X)
@@ -570,13 +564,6 @@ class StreamClassifier:
             )
         return rows
 
-    def _made_of(self, X: Table) -> Table:
-        """Make rows of records or texts; rows stay as they are."""
-        if hasattr(X, "columns"):
-            X = X.to_dict("records")
-        listed = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict | str)
-        return self.recipe.rows(X) if listed else X
-
     def _check_names(self, X: Table) -> None:
         if hasattr(X, "columns") or hasattr(self, "feature_names_in_"):
             from sklearn.utils.validation import _check_feature_names  # noqa: PLC0415
@@ -585,7 +572,7 @@ class StreamClassifier:
 
     # --- scikit-learn's conventions
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in THIN}
 
     def __copy__(self) -> Self:
@@ -597,7 +584,7 @@ class StreamClassifier:
     def _parameter_names(cls) -> list[str]:
         return [name for name in signature(cls.__init__).parameters if name != "self"]
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Params:
         """Return the constructor's arguments; `deep`, the knobs of rules too, as `query__b`."""
         params = {name: getattr(self, name) for name in self._parameter_names()}
         for name, rule in [*params.items()] if deep else []:
@@ -605,7 +592,7 @@ class StreamClassifier:
                 params |= {f"{name}__{knob}": value for knob, value in rule.knobs().items()}
         return params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Change some of the constructor's arguments; they take effect at the next fit."""
         known = self.get_params()
         for name in params:
@@ -655,7 +642,7 @@ class StreamClassifier:
         self._metadata_request = Requests(self._metadata_request | {(method, name): wish})
         return self
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> object:
         """Return what scikit-learn's meta-estimators hand on to which method."""
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - costs seconds
 
@@ -667,7 +654,7 @@ class StreamClassifier:
     def _takes_many_classes(self) -> bool:
         return True
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         from sklearn.utils import (  # noqa: PLC0415
             ClassifierTags,
             InputTags,
@@ -681,6 +668,14 @@ class StreamClassifier:
             classifier_tags=ClassifierTags(multi_class=self._takes_many_classes()),
             input_tags=InputTags(sparse=True),
         )
+
+
+def _made_of(X: Table, recipe: "Recipe") -> Table:
+    """Make rows of records or texts; rows stay as they are."""
+    if hasattr(X, "columns"):
+        X = X.to_dict("records")
+    listed = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict | str)
+    return recipe.rows(X) if listed else X
 
 
 NOTHING_SAID = None, None, None  # of explore, window and stop_when
@@ -766,17 +761,17 @@ class SelectiveClassifier(StreamClassifier):
         *,
         scaling: Scaling | str | None = None,
         fit_intercept: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         explore: float | None = None,
         window: int | None = None,
         stop_when: str | None = None,
-        kernel: Any = None,
+        kernel: str | KernelFunction | None = None,
         degree: int = 3,
         gamma: float | str = "scale",
         coef0: float = 0.0,
         budget: int | None = None,
         removal: str = "random",
-        recipe: Any = None,
+        recipe: "Recipe | None" = None,
     ) -> None:
         self.update = update
         self.query = query
@@ -1000,7 +995,7 @@ class SelectiveClassifier(StreamClassifier):
         return weights[:, d].copy() if weights.shape[1] > d else np.zeros(len(weights))
 
     @property
-    def support_vectors_(self) -> Any:
+    def support_vectors_(self) -> Table:
         return self._kernel_machine().support_vectors()
 
     @property

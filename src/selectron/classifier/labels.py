@@ -5,7 +5,6 @@ another on the way.
 """
 
 from collections.abc import Hashable, Iterable
-from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -45,13 +44,13 @@ class Labels:
         # For one row at a time: the names by side of the margin or by number, the codes by name.
         self.names_by_side = names if self.many or not names else (names[0], names[-1])
         codes = [float(k) for k in range(len(names))] if self.many else [-1.0, 1.0]
-        self.codes_by_name: dict[Any, float] = dict(zip(listed(classes), codes, strict=False))
+        self.codes_by_name: dict[Label, float] = dict(zip(listed(classes), codes, strict=False))
         both = classes.dtype == bool and len(classes) == 2  # beside True and False there is nothing
         self.open = not (fixed or most or both)
         self.complete = len(names) >= 2 or (fixed and len(names) == 1)
 
     @classmethod
-    def named(cls, classes: Iterable[Any] | None) -> "Labels":
+    def named(cls, classes: Iterable[Label] | None) -> "Labels":
         """Take the classes that the user names, and no others later; all that come if None."""
         if classes is None:
             return cls()
@@ -186,7 +185,7 @@ def _warn_of_unlabelled(found: Array) -> None:
         )
 
 
-def distinct(classes: Iterable[Any]) -> Array:
+def distinct(classes: Iterable[Label]) -> Array:
     names = list(classes)
     for label in names:
         check_single(label)
@@ -207,7 +206,7 @@ def _sorted(labels: Array) -> Array:
         return as_array(list(dict.fromkeys(labels.tolist())))
 
 
-def as_array(labels: list[Any], array: Array | None = None) -> Array:
+def as_array(labels: list[Label], array: Array | None = None) -> Array:
     """Return labels as an array, by default numpy's, in which those that differ still do."""
     array = np.array(labels) if array is None else array
     if array.ndim == 1 and array.dtype.kind == "f" and _rounded(labels, array):
@@ -219,14 +218,14 @@ def as_array(labels: list[Any], array: Array | None = None) -> Array:
     return array
 
 
-def _rounded(labels: list[Any], array: Array) -> bool:
+def _rounded(labels: list[Label], array: Array) -> bool:
     """Tell whether numpy, which makes floats of 2**63 beside 1, has changed whole numbers."""
     large = np.flatnonzero(np.abs(array) >= EXACT)
     whole = any(isinstance(labels[t], int | np.integer) for t in large)
     return whole and bool((array == np.round(array)).all() and np.isfinite(array).all())
 
 
-def _exact(labels: list[Any]) -> Array:
+def _exact(labels: list[Label]) -> Array:
     """Return whole numbers as they are: unsigned ones of 64 bits, or Python's own."""
     own = [plain(label) for label in labels]
     if all(isinstance(label, int) and 0 <= label < 2**64 for label in own):
@@ -234,7 +233,7 @@ def _exact(labels: list[Any]) -> Array:
     return _objects(own)
 
 
-def _objects(labels: list[Any]) -> Array:
+def _objects(labels: list[Label]) -> Array:
     array = np.empty(len(labels), object)
     for k, label in enumerate(labels):
         array[k] = label
@@ -246,14 +245,15 @@ def check_single(label: Label) -> None:
         raise ValueError(f"a label must be a single value such as text or a number: {label!r}")
 
 
-def plain(label: Label) -> Any:
+def plain(label: Label) -> Label:
     """Return a label as Python's own value; a moment in time would become a number by that."""
     if isinstance(label, np.generic) and label.dtype.kind not in TIMES:
-        return label.item()
+        own: Label = label.item()
+        return own
     return label
 
 
-def listed(classes: Array) -> list[Any]:
+def listed(classes: Array) -> list[Label]:
     return list(classes) if classes.dtype.kind in TIMES else classes.tolist()
 
 
@@ -275,13 +275,14 @@ def several_a_row(y: Given) -> bool:
     return sets and any(len(labels) != 1 for labels in listed)
 
 
-def names_of(y: Given, classes: Iterable[Any] | None) -> Labels:
+def names_of(y: Given, classes: Iterable[Label] | None) -> Labels:
     """Return the labels that there are: those given, columns, or those found."""
     if classes is not None:
         return Labels.named(classes)
     if hasattr(y, "shape") and len(y.shape) == 2:
         return Labels.named(getattr(y, "columns", range(y.shape[1])))
-    return Labels.named(sorted({plain(label) for labels in y for label in labels}))
+    found: set[Given] = {plain(label) for labels in y for label in labels}
+    return Labels.named(sorted(found))
 
 
 def read_sets(y: Given, n: int, names: Labels) -> Flags:
@@ -327,7 +328,7 @@ def _is_indicator(y: Given) -> bool:
     return matrix.dtype.kind in "biuf" and bool(np.isin(matrix, (0, 1)).all())
 
 
-def paired(tickets: Any, labels: Given) -> list[tuple[Any, Any]]:
+def paired(tickets: Given, labels: Given) -> list[tuple[int, Label]]:
     """Return each ticket of a call of `tell` with its label, or say what to pass instead."""
     if isinstance(tickets, tuple) and hasattr(tickets, "tickets"):
         which = "[ask.asked]" if np.ndim(tickets.tickets) else ""

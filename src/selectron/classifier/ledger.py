@@ -8,13 +8,13 @@ also shapes the odds of questions; other goals are held against the interval of 
 from dataclasses import replace
 from logging import getLogger
 from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from selectron.arrays import Array, Codes, Flags, Matrix, Vector
 from selectron.estimate import Certifying, Estimate, Evidence, Goal, Recent
-from selectron.estimate.evidence import WORST
+from selectron.estimate.evidence import WORST, State
 from selectron.estimate.wager import LEVEL
 from selectron.files import DamagedFile, Reader
 from selectron.loop import Log
@@ -32,7 +32,7 @@ EXPLORE_TO_STOP = 0.2  # odds with which a goal is looked at, unless told otherw
 GROWING = "pending.", "recent.starts", "recent.pieces_", "goal.starts_"  # arrays in files
 
 
-def mistaken(told: Matrix, codes: Any) -> Flags:
+def mistaken(told: Matrix, codes: Codes | float) -> Flags:
     """Tell which predictions, as they were written down, are wrong."""
     predicted = told[:, TWO] if told.shape[1] >= MANY else np.where(told[:, 0] > 0.0, 1, -1)
     wrong: Flags = predicted != codes
@@ -91,7 +91,7 @@ class Ledger:
         """Whether the odds hang on exact certainties."""
         return self.certifying is not None and self.met_at is None
 
-    def asking(self, query: QueryRule) -> Any:
+    def asking(self, query: QueryRule) -> QueryRule:
         """Return the query rule with the floors that this ledger needs."""
         query = with_floor(query, self.least) if self.least > 0.0 else query
         return query if self.certifying is None else by_certainty(query)
@@ -220,7 +220,7 @@ class Ledger:
         if self.met_at is None:
             self.recent.reach(rounds, outside=self.outside)
 
-    def _add(self, rounds: Array, odds: Vector, told: Matrix, codes: Any) -> None:
+    def _add(self, rounds: Array, odds: Vector, told: Matrix, codes: Codes) -> None:
         predicted, labels = np.where(told[:, 0] > 0.0, 1, -1), np.asarray(codes, np.int64)
         if told.shape[1] >= MANY:  # of many classes only right and wrong are told apart
             self.many = True
@@ -282,7 +282,7 @@ class Ledger:
 
     def restore(self, state: dict[str, Array]) -> Self:
         """Go on exactly where `state` was taken."""
-        parts: dict[str, dict[str, Any]] = {"whole": {}, "recent": {}, "goal": {}}
+        parts: dict[str, State] = {"whole": {}, "recent": {}, "goal": {}}
         for name, value in state.items():
             owner, _, part = name.partition(".")
             if owner in parts:

@@ -7,7 +7,7 @@ of their own.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from selectron.compiler.states import (
     own_arrays,
     pack,
 )
-from selectron.files import Reader, Tensors
+from selectron.files import Description, Reader, Tensors
 from selectron.loop import (
     DONE,
     Kernel,
     Learner,
+    LoopRows,
     Moved,
     Rounds,
     compiled,
@@ -42,6 +43,8 @@ from selectron.spec import Rules
 LEAST_STUDIED, MOST_STUDIED = 250, 1000  # rows at once that a scaling studies
 CHUNK = 1 << 16  # rows a kernel call: coins stay in the cache, and Ctrl-C and other threads wait
 
+Before: TypeAlias = Any  # what a machine's `snapshot` has copied, for its own `restore`
+
 
 class Machine(Protocol):
     """The states of three rules at work, and the loops that move them."""
@@ -54,7 +57,7 @@ class Machine(Protocol):
     states: States[Learner]
     reads_ahead: bool  # rows are read before the loop can check their columns
 
-    def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+    def piece(self, rows: Rows, start: int) -> tuple[LoopRows, int]:
         """Return the rows that a loop shall see at once from `start` on, and where they end."""
 
     def run(self, rounds: Rounds) -> Moved:
@@ -72,16 +75,16 @@ class Machine(Protocol):
     def arrays(self) -> list[Array]:
         """List the arrays that outlast a call, in the order of a file."""
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         """Return what a file has to say of this machine beside rules, width and arrays."""
 
     def companions(self) -> Tensors:
         """Return arrays beside those of the states, for a file."""
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> Before:
         """Copy what a batch can change."""
 
-    def restore(self, snapshot: Any) -> None:
+    def restore(self, snapshot: Before) -> None:
         """Put back what `snapshot` copied."""
 
     def outweighs(self, rows: Rows) -> bool:
@@ -105,7 +108,7 @@ class Setting(NamedTuple):
 
 
 # By name: how a machine is made anew from what `describe` said of it and the arrays of a file.
-MACHINES: dict[str, Callable[[Setting, dict[str, Any], Reader], Machine]] = {}
+MACHINES: dict[str, Callable[[Setting, Description, Reader], Machine]] = {}
 
 
 def tell_query(machine: Machine, verb: Callable[[QueryState, int], QueryState], n: int) -> None:
@@ -149,7 +152,7 @@ class LinearMachine:
     def arrays(self) -> list[Array]:
         return self.states.arrays
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         return {"machine": "linear"}
 
     def companions(self) -> Tensors:
@@ -174,7 +177,7 @@ class LinearMachine:
     def for_classes(self, rules: Rules, n_classes: int) -> "LinearMachine":
         return LinearMachine(rules, self.d, self.dtype, self.seed, n_classes)
 
-    def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+    def piece(self, rows: Rows, start: int) -> tuple[LoopRows, int]:
         stop = min(shape(rows)[0], start + CHUNK)
         if self.waits:
             stop = min(stop, start + self.study(rows, start))

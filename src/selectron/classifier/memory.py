@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
 from selectron.arrays import Codes, DType, Indices, Vector
-from selectron.files import DamagedFile, Reader
+from selectron.files import DamagedFile, Reader, Tensors
 from selectron.loop import Log
 from selectron.numeric.rows import Csr, Dense, Rows, part, row_columns, row_values
 
@@ -31,7 +30,7 @@ class Memory:
     rows: deque[Taught] = field(default_factory=deque)
     n_numbers: int = 0
 
-    def keep(self, values: Vector, indices: Any, sign: float) -> None:
+    def keep(self, values: Vector, indices: Indices | None, sign: float) -> None:
         """Keep a row, and let the oldest go while there are too many numbers."""
         self.rows.append((values, indices, sign))
         self.n_numbers += len(values)
@@ -74,7 +73,7 @@ class Memory:
                 starts = np.cumsum([0, *map(len, values)], dtype=np.int64)
                 yield Csr(np.concatenate(values), np.concatenate(columns), starts, d), classes
 
-    def tensors(self) -> dict[str, Any]:
+    def tensors(self) -> Tensors:
         """Return all there is, as plain arrays."""
         if not self.rows:
             return {}

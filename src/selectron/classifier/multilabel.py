@@ -7,12 +7,11 @@ answer has all labels of the row, and every learner learns from it.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any
 
 import numpy as np
 
-from selectron.arrays import Given, Matrix
-from selectron.classifier.labels import Flags, Labels, read_sets
+from selectron.arrays import Flags, Given, Indices, Matrix
+from selectron.classifier.labels import Labels, read_sets
 from selectron.classifier.machine import Machine, tell_query
 from selectron.classifier.memory import Memory
 from selectron.classifier.rows import as_given
@@ -44,7 +43,7 @@ class MultilabelRun:
         """The lock of the first run guards all of them."""
         return self.runs[0].lock
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         with self.lock:
             return dict(self.__dict__)
 
@@ -168,15 +167,16 @@ class MultilabelRun:
         """Return the probability of each label for every row."""
         return np.stack([run.chances(rows)[:, 1] for run in self.runs], axis=1)
 
-    def predict(self, rows: Rows) -> Any:
+    def predict(self, rows: Rows) -> Indices:
         """Return a matrix of flags: which labels every row has."""
         return (self.finite_margins(rows, exact=False)[0] > 0.0).astype(np.int64)
 
-    def name_one(self, row: Rows) -> Any:
+    def name_one(self, row: Rows) -> Indices:
         """Return the flags of one row."""
-        return self.predict(row)[0]
+        flags: Indices = self.predict(row)[0]
+        return flags
 
-    def read(self, y: Given, n: int) -> Any:
+    def read(self, y: Given, n: int) -> Flags:
         """Return y as flags."""
         return read_sets(y, n, self.labels)
 
@@ -221,11 +221,11 @@ class MultilabelRun:
             run.play(row, label, teach=flags is not None)
 
 
-def _sign(flag: Any) -> int:
+def _sign(flag: np.bool_) -> int:
     return 1 if flag else -1
 
 
-def _answer(oracle: Callable[[Any], Any], position: int) -> Any:
+def _answer(oracle: Callable[[Indices], Given], position: int) -> Given:
     answer = oracle(np.array([position]))
     if len(answer) != 1:
         raise ValueError(
@@ -233,3 +233,6 @@ def _answer(oracle: Callable[[Any], Any], position: int) -> Any:
             "return one for every index"
         )
     return answer
+
+
+AnyRun = Run | MultilabelRun

@@ -14,20 +14,12 @@ import numpy as np
 
 from selectron.arrays import Given, Table
 from selectron.classifier.labels import read_labels
+from selectron.classifier.multilabel import AnyRun
 from selectron.classifier.rows import Form, RowReader
 from selectron.classifier.run import PASSED, AskOne, Run
 from selectron.classifier.tickets import Question
 from selectron.compiler.handles import handle
-from selectron.loop import (
-    NEW,
-    OLD,
-    QUESTION,
-    Kernel,
-    Subject,
-    entry_point,
-    play_row,
-    predict_row,
-)
+from selectron.loop import NEW, OLD, QUESTION, Kernel, Subject, entry_point, play_row, predict_row
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import row_columns, row_values
 from selectron.protocol import MANY, TWO
@@ -39,17 +31,17 @@ FIRST_CALLS = 16  # are batches of one
 class OneRow(NamedTuple):
     """Predict, ask and learn single rows of one class of objects, with one learner."""
 
-    predict: Callable[[Any], Any]
-    ask: Callable[[Any], AskOne]
-    learn: Callable[[Any, Any], Any]
+    predict: Callable[[Table], Given]
+    ask: Callable[[Table], AskOne]
+    learn: Callable[[Table, Given], object]
 
 
-def batch_of_one(run: Any, like: Table) -> OneRow:
+def batch_of_one(run: AnyRun, like: Table) -> OneRow:
     """Return methods that take one row as a batch of one: for kernels, or several labels a row."""
     machine = run.machine
     reader = RowReader.like(like, machine.d, machine.dtype, machine.rules.update.label)
 
-    def predict(x: Table) -> Any:
+    def predict(x: Table) -> Given:
         return run.name_one(reader.table(x))
 
     def ask(x: Table) -> AskOne:
@@ -94,7 +86,7 @@ class Thin:
         """
         reader, handle = self.reader, self.handle
 
-        def hand_over(x: Table, *rest: Any) -> Any:
+        def hand_over(x: Table, *rest: float) -> Any:
             row = reader.read(x)
             margin = loop(handle, *row, *rest)
             if margin != margin:
@@ -116,13 +108,13 @@ def thin_row(run: Run, like: Table, estimator: Any) -> OneRow:
     return OneRow(predict, _asker(thin, estimator), _learner(thin, estimator, predict))
 
 
-def _predictor(thin: Thin) -> Callable[[Any], Any]:
+def _predictor(thin: Thin) -> Callable[[Table], Given]:
     reader, handle = thin.reader, thin.handle
     dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
     names, many = thin.labels.names_by_side, thin.machine.n_classes > 2
     loop: Kernel
 
-    def first(*row: Any) -> Any:
+    def first(*row: object) -> Any:
         nonlocal loop
         loop = entry_point(predict_row, thin.machine.states, handle)
         return loop(*row)
@@ -130,7 +122,7 @@ def _predictor(thin: Thin) -> Callable[[Any], Any]:
     loop = first
     side_of = thin.convert(lambda *row: loop(*row))
 
-    def predict(x: Table) -> Any:
+    def predict(x: Table) -> Given:
         if dense:
             side = loop(handle, x, None, None)
         elif csr and x._shape == whole:
@@ -148,14 +140,16 @@ def _predictor(thin: Thin) -> Callable[[Any], Any]:
     return predict
 
 
-def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def _learner(
+    thin: Thin, estimator: Any, look: Callable[[Table], Given]
+) -> Callable[[Table, Given], object]:
     reader, handle, run, labels = thin.reader, thin.handle, thin.run, thin.labels
     dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
     remembers, codes = run.remembers, labels.codes_by_name
     acquire, release = run.lock.acquire, run.lock.release  # half the price of `with`
     loop: Kernel
 
-    def first(*row: Any) -> Any:
+    def first(*row: object) -> Any:
         nonlocal loop
         loop = entry_point(play_row, thin.machine.states, handle, 1.0, NEW)
         return loop(*row)
@@ -163,7 +157,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
     loop = first
     teach = thin.convert(lambda *row: loop(*row))
 
-    def learn(x: Table, y: Given) -> Any:
+    def learn(x: Table, y: Given) -> object:
         acquire()
         try:
             try:
@@ -203,7 +197,7 @@ def _learner(thin: Thin, estimator: Any, look: Callable[[Any], Any]) -> Callable
     return learn
 
 
-def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
+def _asker(thin: Thin, estimator: Any) -> Callable[[Table], AskOne]:
     reader, handle, run, labels = thin.reader, thin.handle, thin.run, thin.labels
     dense, csr, whole = reader.form is Form.DENSE, reader.form is Form.CSR, (1, reader.d)
     many, names = thin.machine.n_classes > 2, labels.names_by_side
@@ -213,7 +207,7 @@ def _asker(thin: Thin, estimator: Any) -> Callable[[Any], AskOne]:
     ledger = run.ledger
     loop: Kernel
 
-    def first(*row: Any) -> Any:
+    def first(*row: object) -> Any:
         nonlocal loop
         loop = entry_point(play_row, thin.machine.states, handle, 0.5, QUESTION)
         return loop(*row)

@@ -6,14 +6,14 @@ least certain. Before answers have named two classes, it is the row of which lea
 """
 
 from copy import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Array, Flags, Indices, Matrix, Vector
-from selectron.classifier.machine import LinearMachine, Machine
+from selectron.arrays import Array, Flags, Indices, Matrix, Table, Vector
+from selectron.classifier.machine import Before, LinearMachine, Machine
 from selectron.compiler.states import Snapshot, nodes, used_part
-from selectron.files import DamagedFile, Reader, Tensors, fields, whole
+from selectron.files import DamagedFile, Description, Reader, Tensors, fields, whole
 from selectron.loop import compiled, run_forecasts, run_presented, run_products, run_table_scores
 from selectron.numeric.coins import coins
 from selectron.numeric.rows import (
@@ -63,7 +63,7 @@ class Pool:
         self.left: Flags = np.ones(n, bool)
         self.n_choices = 0
         self.told: set[float] = set()  # the classes that answers have named
-        self._given: Any = None  # the X that the user passed
+        self._given: Table = None  # the X that the user passed
         self._rounds = -1  # after which its rows were presented
         self._table: Rows | None = None  # its rows as they are presented
         self._scaling: tuple[Machine, int, list[Array]] | None = None  # copied after these rounds
@@ -78,17 +78,17 @@ class Pool:
         """Make room for rows that have joined at the end."""
         self.left = np.concatenate([self.left, np.ones(n - len(self.left), bool)])
 
-    def look_at(self, given: Any, rows: Rows, machine: Machine, rounds: int) -> None:
+    def look_at(self, given: Table, rows: Rows, machine: Machine, rounds: int) -> None:
         """Present the rows, unless that was done and the scaling has not moved since."""
         if not self.holds(given, rounds):
             self._table = presented(machine, rows)
             self._given, self._rounds = given, rounds
 
-    def holds(self, given: Any, rounds: int) -> bool:
+    def holds(self, given: Table, rounds: int) -> bool:
         """Tell whether these are the rows that were presented, as they would be presented now."""
         return self._given is given and self._rounds == rounds
 
-    def snapshot(self, machine: Machine, rounds: int) -> Any:
+    def snapshot(self, machine: Machine, rounds: int) -> Before:
         """Copy what answers change of a machine; leave out free room, and room for a row at hand.
 
         The scaling moves with rounds alone, so snapshots between two rounds share one copy of it.
@@ -190,11 +190,11 @@ class Pool:
     def tensors(self) -> Tensors:
         return {"pool.taken": np.flatnonzero(~self.left)}
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         return {"rows": len(self.left), "choices": self.n_choices, "told": sorted(self.told)}
 
     @classmethod
-    def read(cls, described: Any, reader: Reader, n_classes: int) -> "Pool | None":
+    def read(cls, described: Description | None, reader: Reader, n_classes: int) -> "Pool | None":
         """Return the pool of a file, None if there was none."""
         if described is None:
             return None

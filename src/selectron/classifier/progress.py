@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Array, Codes, Given, Indices, Table, Vector
+from selectron.arrays import Array, Codes, Given, Indices, Label, Table, Vector
 from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels, read_labels
 from selectron.classifier.rows import Stop, read_rows
 from selectron.classifier.run import NOBODY_KNOWS, Run
+from selectron.classifier.sifting import LabelOf
 from selectron.loop import LABEL_NEEDED, NOT_GIVEN, Log
 from selectron.numeric.rows import Rows, part, shape, taken
 from selectron.protocol import TWO
@@ -19,7 +19,7 @@ from selectron.protocol import TWO
 FIRST_PART, BRISK, SLOW = 1024, 0.1, 0.4  # rows; seconds a part shall take
 
 AfterUpdate = Callable[[StreamClassifier, int], None]
-Tick = Callable[[int], Any]
+Tick = Callable[[int], object]
 
 
 def watched_fit(
@@ -95,8 +95,8 @@ def _opened(
 def watched_batch(
     learner: StreamClassifier,
     X: Table,
-    label_of: Callable[[int], Any],
-    classes: Iterable[Any] | None = None,
+    label_of: LabelOf,
+    classes: Iterable[Label] | None = None,
 ) -> Array:
     """Go on with the stream; return what was predicted of each row before its label was known.
 
@@ -113,7 +113,7 @@ def watched_batch(
         learner._adopt(run, X)
         predicted = np.full(shape(rows)[0], None)
 
-        def ask(t: int, forecast: Vector) -> Any:
+        def ask(t: int, forecast: Vector) -> Label:
             side = forecast[TWO if run.many else 0]
             predicted[t] = run.labels.names(np.array([side]))[0]
             label = label_of(t)
@@ -129,7 +129,7 @@ def _watch(
     run: Run,
     rows: Rows,
     places: Indices,
-    label_of: Callable[[int], Any],
+    label_of: LabelOf,
     predicted: NDArray[np.object_],
 ) -> None:
     """Play rows that have these places in the batch, and write down what was predicted of each."""

@@ -1,7 +1,5 @@
 """How good a learner is now: the estimate, the goal, what more labels would bring."""
 
-from typing import Any
-
 from selectron.classifier.ledger import Ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
@@ -15,7 +13,7 @@ from selectron.estimate import (
     outlook_of,
 )
 from selectron.estimate.wager import LEVEL
-from selectron.protocol import ready
+from selectron.protocol import QueryState, ready
 from selectron.queries.auto import AutoState, floor_of, one_class, paused
 from selectron.queries.budget import BudgetState, left
 from selectron.queries.floor import FloorByCertaintyState, FloorState
@@ -137,7 +135,7 @@ def why_silent(run: Run | MultilabelRun) -> str:
     return _reason(state.query, run)
 
 
-def _reason(query: Any, run: Run | MultilabelRun) -> str:
+def _reason(query: QueryState, run: Run | MultilabelRun) -> str:
     if isinstance(query, BudgetState):
         if left(query) < 1.0:
             kind = "for now: the rate of the budget" if query.rate > 0.0 else "the budget"

@@ -6,11 +6,11 @@ loop reads them. Everything else goes through scikit-learn's own validation.
 
 import sys
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import DType, Indices, Table, Vector
+from selectron.arrays import Array, DType, Indices, Table, Vector
 from selectron.compiler.raw_arrays import array_layout
 from selectron.loop import NOT_FINITE, UNSOUND, DenseLayout, SparseLayout
 from selectron.numeric.rows import (
@@ -76,11 +76,12 @@ def uneven(rows: Rows) -> float | None:
     return largest / total if largest > UNEVEN**2 * float(np.median(present)) else None
 
 
-def feature_names(X: Table) -> Any:
+def feature_names(X: Table) -> Array | None:
     """Return the column names of a data frame, None if they are not all text."""
     from sklearn.utils.validation import _get_feature_names  # noqa: PLC0415 - costs seconds
 
-    return _get_feature_names(X)
+    names: Array | None = _get_feature_names(X)
+    return names
 
 
 def _is_sparse(X: Table) -> bool:
@@ -105,14 +106,14 @@ def _read_sparse(X: Table, dtype: DType | None, owner: str) -> Csr:
     return _as_csr(X, dtype or (X.dtype if X.dtype in FLOATS else np.dtype(np.float64)))
 
 
-def _as_csr(X: Table, dtype: Any) -> Csr:
+def _as_csr(X: Table, dtype: DType) -> Csr:
     values = np.ascontiguousarray(X.data, dtype)
     starts = np.ascontiguousarray(X.indptr, np.int64)
     csr: Csr = sealed(Csr(values, _columns(X.indices), starts, int(X.shape[1])))
     return csr
 
 
-def _columns(indices: Any) -> Indices:
+def _columns(indices: Indices) -> Indices:
     """Return columns as uint32; what does not fit becomes too large, and is refused as such."""
     if indices.dtype == np.int32:
         return np.ascontiguousarray(indices).view(np.uint32)
@@ -127,7 +128,7 @@ def refuse_masked(X: Table) -> None:
         )
 
 
-def _validated(X: Table, owner: str) -> Any:
+def _validated(X: Table, owner: str) -> Table:
     from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
 
     refuse_masked(X)
@@ -236,7 +237,7 @@ class RowReader(NamedTuple):
             return DenseLayout(self.d, numbers)
         return SparseLayout(self.d, numbers, array_layout(COLUMN), array_layout(COLUMN))
 
-    def read(self, x: Table) -> tuple[Vector, Any, Any]:
+    def read(self, x: Table) -> tuple[Vector, Array | None, Array | None]:
         """Return numbers, columns and pointers of a row, as the kernels want them."""
         if self.form is Form.DENSE:
             return _dense(x, self.d, self.dtype), None, None
@@ -284,7 +285,7 @@ def _dense(x: Table, d: int, dtype: DType) -> Vector:
     return row
 
 
-def in_order(x: Table, dtype: DType) -> Any:
+def in_order(x: Table, dtype: DType) -> Vector:
     """Return numbers as an array that is no subclass, contiguous and aligned."""
     if isinstance(x, np.ma.MaskedArray):
         refuse_masked(x)
@@ -317,9 +318,9 @@ def as_given(rows: Rows) -> Table:
     return csr_array(entries, shape=(1, rows.width))
 
 
-def as_table(x: Table) -> Any:
+def as_table(x: Table) -> Table:
     """Return a row as a table of one row."""
-    row: Any = x if hasattr(x, "tocsr") else np.asarray(x)
+    row: Table = x if hasattr(x, "tocsr") else np.asarray(x)
     if row.ndim == 0 or (row.ndim > 1 and row.shape[0] != 1):
         raise ValueError(f"one row is wanted, got an array of shape {row.shape}: pass a 1D array")
     if row is x and hasattr(x, "tocsr"):

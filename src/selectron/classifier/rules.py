@@ -1,9 +1,9 @@
 """Which three rules make up a learner, and the defaults for those not given."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from selectron.classifier.machine import Machine
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.kernels.duals import check_dual
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import WIDEST_KEPT
@@ -28,28 +28,27 @@ HELD_BACK = 250  # rows of a stream of texts, before the first question
 class Wishes(NamedTuple):
     """The rules that the user named; those left out depend on how many classes there are."""
 
-    update: Any = None
-    query: Any = None
+    update: UpdateRule | None = None
+    query: QueryRule | None = None
 
     @classmethod
-    def of(cls, update: Any, query: Any) -> "Wishes":
+    def of(cls, update: UpdateRule | str | None, query: QueryRule | str | None) -> "Wishes":
         """Take rules, or their names."""
-        if isinstance(update, str):
-            update = rule_from_text(update, UpdateRule)
-        if isinstance(query, str):
-            query = rule_from_text(query, QueryRule)
-        return cls(update, query)
+        return cls(
+            rule_from_text(update, UpdateRule) if isinstance(update, str) else update,
+            rule_from_text(query, QueryRule) if isinstance(query, str) else query,
+        )
 
 
-def has_many_form(update: Any) -> bool:
+def has_many_form(update: UpdateRule | None) -> bool:
     """Tell whether this update rule, or the default one, can learn more than two classes."""
     return update is None or type(update).many is not UpdateRule.many
 
 
 def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the stream
-    scaling: Any,
-    update: Any,
-    query: Any,
+    scaling: Scaling | None,
+    update: UpdateRule | None,
+    query: QueryRule | None,
     *,
     fit_intercept: bool,
     d: int,
@@ -85,7 +84,9 @@ def choose_rules(  # noqa: PLR0913 - what was given, and what is known of the st
     return Rules(scaling, update, query)
 
 
-def kernel_rules(update: Any, query: Any, choice: KernelChoice, n_classes: int) -> Rules:
+def kernel_rules(
+    update: UpdateRule | None, query: QueryRule | None, choice: KernelChoice, n_classes: int
+) -> Rules:
     """Fill in what was not given beside a kernel: ridge regression, or Ballseptron of many."""
     if update is None:
         update = Ballseptron() if n_classes > 2 else Ridge()
@@ -97,8 +98,9 @@ def rules_for_classes(machine: Machine, wishes: Wishes, n_classes: int) -> Rules
     """Return the rules with which a learner of two classes goes on with more, or refuse."""
     if isinstance(machine, KernelMachine):
         return kernel_rules(*wishes, machine.choice, n_classes)
-    if not has_many_form(wishes.update):
-        wishes.update.many(machine.d, machine.dtype, n_classes)
+    update = wishes.update
+    if update is not None and not has_many_form(update):
+        update.many(machine.d, machine.dtype, n_classes)
     scaling = machine.rules.scaling
     return choose_rules(scaling, *wishes, fit_intercept=False, d=machine.d, n_classes=n_classes)
 

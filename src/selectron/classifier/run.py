@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Array, Codes, Flags, Given, Indices, Label, Matrix, Vector
+from selectron.arrays import Array, Codes, Flags, Given, Indices, Label, Matrix, Table, Vector
 from selectron.classifier.labels import Labels, plain, read_labels
 from selectron.classifier.ledger import Ledger, levels_of, mistaken
-from selectron.classifier.machine import CHUNK, LinearMachine, Machine, tell_query, widened
+from selectron.classifier.machine import CHUNK, Before, LinearMachine, Machine, tell_query, widened
 from selectron.classifier.memory import Memory
 from selectron.classifier.pool import FIRST, Choice, Pool
 from selectron.classifier.rows import Stop, as_given, harmless, refusal, tame, vet
@@ -104,7 +104,7 @@ class Checkpoint(NamedTuple):
     """What refused answers, or a refused batch of unknown classes, must not have changed."""
 
     machine: Machine
-    snapshot: Any
+    snapshot: Before
     counts: Counts
     labels: Labels
     memory: Memory
@@ -136,11 +136,11 @@ class Run:
         self.next_odds = 0.0  # of that question
         self.lock = RLock()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         with self.lock:
             return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self.lock = RLock()
 
@@ -166,7 +166,7 @@ class Run:
         return self.machine.n_classes > 2
 
     @property
-    def code_type(self) -> type[np.signedinteger[Any]]:
+    def code_type(self) -> type[np.signedinteger]:
         """The type of labels in the loop: a sign, or the number of a class."""
         return np.int32 if self.many else np.int8
 
@@ -320,7 +320,7 @@ class Run:
             self.check(rows, stop)
             self._remember_asked(rows, codes, log)
 
-    def _consult(self, rows: Rows, label_of: Callable[[int], Any], places: Indices) -> None:
+    def _consult(self, rows: Rows, label_of: Callable[[int], Given], places: Indices) -> None:
         """Play rounds, calling `label_of` with the place of each row whose label is asked.
 
         What has been answered stays learnt, whatever happens later.
@@ -352,7 +352,7 @@ class Run:
         return machine.studied_at_once(rows)
 
     def open(
-        self, rows: Rows, label_of: Callable[[int, Vector], Any], log: Log = NOTHING_KEPT
+        self, rows: Rows, label_of: Callable[[int, Vector], Given], log: Log = NOTHING_KEPT
     ) -> Iterator[int]:
         """Ask about the worthiest of the first rows; yield the position of each once it is told.
 
@@ -389,7 +389,9 @@ class Run:
     def goal_is_met(self) -> bool:
         return self.ledger is not None and self.ledger.met_at is not None
 
-    def _ask_in_opening(self, question: Question, label: Any, log: Log, pool: Pool) -> bool | None:
+    def _ask_in_opening(
+        self, question: Question, label: Given, log: Log, pool: Pool
+    ) -> bool | None:
         """Play the round of a question with its answer; return whether the forecast was right.
 
         An answer that is refused changes nothing.
@@ -422,7 +424,7 @@ class Run:
         return not mistaken(question.told[np.newaxis], np.array([self.labels.code(label)]))[0]
 
     def opened(
-        self, rows: Rows, label_of: Callable[[int, Vector], Any]
+        self, rows: Rows, label_of: Callable[[int, Vector], Given]
     ) -> Iterator[tuple[Rows, Indices]]:
         """Open the stream if these rows begin it; yield the rows left to play, and their places."""
         n, total = self.opens(rows), shape(rows)[0]
@@ -513,7 +515,7 @@ class Run:
         log.probabilities[:] = log.asked
 
     def choose(
-        self, given: Any, rows: Rows, n: int, explore: float, among: Given, *, ask: bool
+        self, given: Table, rows: Rows, n: int, explore: float, among: Given, *, ask: bool
     ) -> Choice:
         """Choose among rows at hand; the first call looks over all of them."""
         pool = self._pool_of(rows)
@@ -551,7 +553,7 @@ class Run:
         pool.grow(total)
         return pool
 
-    def tell_rows(self, given: Any, rows: Rows, chosen: Indices, labels: list[Label]) -> None:
+    def tell_rows(self, given: Table, rows: Rows, chosen: Indices, labels: list[Label]) -> None:
         """Learn labels of rows at hand: each is chosen and told, one after the other.
 
         Between the choice of a row and its answer nothing is learnt. So the forecast it is asked
@@ -810,7 +812,7 @@ class Run:
         """Whether margins tell how probable a class is."""
         return isinstance(self.machine, LinearMachine) and self.machine.rules.update.HAS_SCALE
 
-    def chances(self, rows: Rows, given: Any = None) -> Matrix:
+    def chances(self, rows: Rows, given: Table = None) -> Matrix:
         """Return the probability of each class for every row; `given` may be rows at hand."""
         while True:
             machine = self.machine
@@ -835,10 +837,11 @@ class Run:
             return best
         return np.where(margins > 0.0, 1, -1).astype(np.int8)
 
-    def name_one(self, row: Rows) -> Any:
+    def name_one(self, row: Rows) -> Label:
         """Return the class of one row, None before any label."""
         margins, labels = self.judge(row, exact=False)
-        return labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)[0]
+        best: Label = labels.names(margins.argmax(axis=1) if margins.ndim == 2 else margins)[0]
+        return best
 
     def read(self, y: Given, n: int) -> Array:
         """Return y as a plain column of n labels."""
@@ -959,11 +962,11 @@ class Run:
             raise
 
 
-def _oracle(y: Callable[[Any], Any]) -> Callable[[int], Any]:
-    def label_of(position: int) -> Any:
+def _oracle(y: Callable[[Indices], Given]) -> Callable[[int], Given]:
+    def label_of(position: int) -> Label:
         answer = y(np.array([position]))
         single = np.ndim(answer) == 0 or isinstance(answer, str | bytes)
-        labels = [answer] if single else list(answer)
+        labels: list[Label] = [answer] if single else list(answer)
         if len(labels) != 1:
             raise ValueError(
                 f"the oracle was asked for the label of row {position} and gave {len(labels)}: "
@@ -979,9 +982,9 @@ class Interrupts:
 
     def __init__(self, usual: Any) -> None:
         self.usual = usual
-        self.waiting: tuple[Any, ...] | None = None
+        self.waiting: tuple[object, ...] | None = None
 
-    def __call__(self, *how: Any) -> None:
+    def __call__(self, *how: object) -> None:
         self.waiting = how
 
     def deliver(self) -> None:

@@ -23,11 +23,12 @@ from selectron.classifier.rules import Wishes, choose_rules
 from selectron.classifier.run import Run
 from selectron.classifier.tickets import Question, Tickets
 from selectron.compiler.states import nodes, number_fields
+from selectron.experts import made_mixture
 from selectron.experts.mixture import Mixture
-from selectron.experts.store import made_mixture
 from selectron.files import (
     LARGEST,
     DamagedFile,
+    Description,
     Format,
     MissingRule,
     Reader,
@@ -41,12 +42,13 @@ from selectron.files import (
     write_whole,
 )
 from selectron.kernels.machine import KernelMachine
-from selectron.protocol import MANY, TWO, State, constants, flaw
-from selectron.spec import Rules, from_plain, plain
+from selectron.protocol import MANY, TWO, constants, flaw
+from selectron.spec import Rules, State, from_plain, plain
 
 MACHINES["kernel"] = lambda setting, described, reader: KernelMachine.described(
     setting, described, reader.n_numbers
 )
+Params = dict[str, Any]  # the arguments of a classifier's constructor, by name
 NO_NAMES = np.array([], object)
 FORMAT = Format(
     "selectron learner", 5, "learner", file="a learner's file", owner="a selectron learner"
@@ -65,12 +67,12 @@ MOST_WIDTH = 1 << 16  # features without support vectors; others keep a number a
 WAIT = "n_asked", "just_asked", "answers", "rounds_waited", "fresh_from", "n_overdue"
 
 
-def save(learner: Any, run: Run | MultilabelRun, path: Path) -> None:
+def save(learner: object, run: Run | MultilabelRun, path: Path) -> None:
     """Write a classifier and its run to a file, whole or not at all."""
     write_whole(path, packing(learner, run)())
 
 
-def packing(learner: Any, run: Run | MultilabelRun) -> Callable[[], bytes]:
+def packing(learner: object, run: Run | MultilabelRun) -> Callable[[], bytes]:
     """Copy a classifier and its run; return what makes a file of them.
 
     The lock is held while everything is copied; others go on while the file is made.
@@ -80,7 +82,7 @@ def packing(learner: Any, run: Run | MultilabelRun) -> Callable[[], bytes]:
     return partial(file_of, FORMAT, tensors, json.dumps(description, sort_keys=True))
 
 
-def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, Any]]:
+def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, Description]:
     """Copy the arrays of a run, and describe the rest."""
     runs, tickets, machine = _runs(run), run.tickets, run.machine
     tensors: Tensors = run.memory.tensors()
@@ -120,7 +122,7 @@ def _copied(learner: Any, run: Run | MultilabelRun) -> tuple[Tensors, dict[str, 
     return tensors | experts, description
 
 
-def read(path: Path) -> tuple[Run | MultilabelRun, dict[str, Any]]:
+def read(path: Path) -> tuple[Run | MultilabelRun, Description]:
     """Read a run, and the description of its classifier with its parameters made anew.
 
     Whatever is wrong with the file is a `DamagedFile`.
@@ -146,9 +148,7 @@ def _features(described: list[str], d: int) -> list[str]:
     return described
 
 
-def _made_anew(
-    description: dict[str, Any], reader: Reader
-) -> tuple[Run | MultilabelRun, dict[str, Any]]:
+def _made_anew(description: Description, reader: Reader) -> tuple[Run | MultilabelRun, Params]:
     labels = _labels(description["classes"])
     params = _params(description["params"], reader)
     setting, ledger = _setting(description, params, labels, reader)
@@ -180,7 +180,7 @@ def _made_anew(
 
 
 def _setting(
-    description: dict[str, Any], params: dict[str, Any], labels: Labels, reader: Reader
+    description: Description, params: Params, labels: Labels, reader: Reader
 ) -> tuple[Setting, Ledger | None]:
     """Return what all machines have in common, and the ledger if one was kept."""
     rules = Rules(*(_rule(rule) for rule in description["rules"]))
@@ -204,7 +204,7 @@ def _setting(
     return Setting(rules, d, np.dtype(dtype), seed, n_classes), ledger
 
 
-def _rule(described: Any) -> Any:
+def _rule(described: object) -> Any:
     """Return a rule, or whatever else a parameter is."""
     try:
         return from_plain(described)
@@ -222,7 +222,7 @@ def _runs(run: Run | MultilabelRun) -> list[Run]:
     return run.runs if isinstance(run, MultilabelRun) else [run]
 
 
-def _machine(setting: Setting, described: dict[str, Any], reader: Reader) -> Machine:
+def _machine(setting: Setting, described: Description, reader: Reader) -> Machine:
     machine = MACHINES[described["machine"]](setting, described, reader)
     for k, array in enumerate(machine.arrays()):
         reader.fill(f"state.{k}", array)
@@ -251,9 +251,9 @@ def _check_state(begun: State, now: State) -> None:
         raise DamagedFile(f"{type(now).__name__}: {said}")
 
 
-def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:
+def _describe_params(params: Params) -> tuple[Description, Tensors]:
     """Return the parameters as values that JSON has, and the arrays of a mixture among them."""
-    listed: dict[str, Any] = {}
+    listed: Description = {}
     tensors: Tensors = {}
     for name, value in params.items():
         if isinstance(value, Mixture):
@@ -268,8 +268,8 @@ def _describe_params(params: dict[str, Any]) -> tuple[dict[str, Any], Tensors]:
     return listed, tensors
 
 
-def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
-    params: dict[str, Any] = {}
+def _params(described: Description, reader: Reader) -> Params:
+    params: Params = {}
     for name, value in described.items():
         if isinstance(value, dict) and "mixture" in value:
             state = reader.within(f"param.{name}.")
@@ -282,13 +282,13 @@ def _params(described: dict[str, Any], reader: Reader) -> dict[str, Any]:
     return params
 
 
-def _recipe(described: Any) -> Any:
+def _recipe(described: Description) -> object:
     from selectron.features import Recipe  # noqa: PLC0415 - most files have none
 
     return Recipe.described(described)
 
 
-def _describe_labels(labels: Labels) -> dict[str, Any]:
+def _describe_labels(labels: Labels) -> Description:
     listed = labels.classes.tolist()
     if not all(isinstance(label, str | int | float | bool) for label in listed):
         raise TypeError(
@@ -298,7 +298,7 @@ def _describe_labels(labels: Labels) -> dict[str, Any]:
     return {"fixed": labels.fixed, "most": labels.most, "dtype": dtype, "values": listed}
 
 
-def _labels(described: Any) -> Labels:
+def _labels(described: Description) -> Labels:
     fields(described, "classes", ("fixed", "most", "dtype", "values"))
     values, kind, most = described["values"], described["dtype"], described["most"]
     if not all(isinstance(label, str | int | float | bool) for label in values):
@@ -315,7 +315,7 @@ def _labels(described: Any) -> Labels:
     return Labels(classes, fixed=flag(described["fixed"], "fixed"), most=most)
 
 
-def _tickets(described: Any, run: Run | MultilabelRun, reader: Reader) -> Tickets:
+def _tickets(described: Description, run: Run | MultilabelRun, reader: Reader) -> Tickets:
     fields(described, "tickets", (*WAIT, "waiting"))
     machine, n_asked = run.machine, whole(described["n_asked"], "questions", 0, run.n_asked)
     numbers = 1 + (MANY if machine.n_classes > 2 else TWO)

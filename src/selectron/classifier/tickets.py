@@ -6,7 +6,7 @@ still wait.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class Tickets:
         self.n_asked += 1
         return number
 
-    def question(self, ticket: Any) -> Question | None:
+    def question(self, ticket: object) -> Question | None:
         """Return the question that waits under this number, None if it was settled."""
         number = _number(ticket)
         if not 0 <= number < self.n_asked:
@@ -136,7 +136,7 @@ class Tickets:
         while len(self.answered) > room:
             del self.answered[next(iter(self.answered))]
 
-    def answer(self, ticket: Any, now: int) -> None:
+    def answer(self, ticket: object, now: int) -> None:
         """Settle a question that was answered."""
         self.answers += 1
         self.rounds_waited += now - self.waiting[_number(ticket)].round
@@ -148,7 +148,7 @@ class Tickets:
         self.answers += n
         self.rounds_waited += n
 
-    def settle(self, ticket: Any) -> None:
+    def settle(self, ticket: object) -> None:
         number = _number(ticket)
         if self.waiting.pop(number, None) is not None and number < self.fresh_from:
             self.n_overdue -= 1
@@ -171,7 +171,7 @@ class Tickets:
         return ticket if same else None
 
 
-def _number(ticket: Any) -> int:
+def _number(ticket: object) -> int:
     if isinstance(ticket, bool) or not isinstance(ticket, int | np.integer):
         raise ValueError(f"unknown ticket {ticket!r}: a ticket is a whole number")
     return int(ticket)

@@ -5,15 +5,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from selectron.cli.engines import engine_named, others_aside
+from selectron.cli.named import EXAMPLES, engine_named, is_learner, others_aside, why_no_learner
 from selectron.cli.output import check_outputs, table, tell, with_plot
 from selectron.cli.report import (
     CONTROL,
     HEAD,
+    AnyResult,
+    Facts,
     draw,
     explained,
     headline,
@@ -22,33 +23,27 @@ from selectron.cli.report import (
     results_csv,
     spread_legend,
 )
-from selectron.cli.rules import EXAMPLES, is_learner, why_no_learner
 from selectron.cli.run import results_of
-from selectron.evaluate import (
-    Difference,
-    Ranks,
-    average_ranks,
-    macro_f1,
-    micro,
-    paired_differences,
-)
+from selectron.evaluate import Difference, Ranks, average_ranks, macro_f1, micro, paired_differences
 from selectron.evaluate.paired import FEWEST as FEWEST_PAIRS
 from selectron.evaluate.paired import SURE
 from selectron.evaluate.ranks import FEWEST as FEWEST_RANKED
 from selectron.files import write_whole
-from selectron.streams.shipped import SHIPPED
+from selectron.streams.files import SHIPPED
 
 NO_ANSWERS = {"oracle": None, "label_store": None, "classes": None, "id": None}
 DIFFERENCES_HEAD = ("learner", "against", "error", "p (error)", "labels", "p (labels)", "sure")
 
-Results = Mapping[str, list[Any]]  # for each data set those of all learners, in the same order
+Results = Mapping[
+    str, list[AnyResult]
+]  # for each data set those of all learners, in the same order
 Differences = Mapping[str, list[Difference]]  # for each number
 
 
 def compare(options: Namespace) -> int:
     sources, rules = sources_and_rules([options.data, *options.rules])
     _check(options, len(sources), len(set(rules)))
-    results: dict[str, list[Any]] = {}
+    results: dict[str, list[AnyResult]] = {}
     engine = engine_named(options)
     with others_aside(), engine or nullcontext():
         for source in sources:
@@ -129,7 +124,7 @@ def ranks_of(results: Results) -> dict[str, Ranks]:
     return found
 
 
-def averages_of(results: Results) -> list[dict[str, Any]]:
+def averages_of(results: Results) -> list[Facts]:
     """Average the F-measure of each learner over all data sets and seeds.
 
     The micro average adds up the counts, so that a row weighs the same in every run. The macro
@@ -242,7 +237,7 @@ def _verdict(ranks: Ranks) -> str:
 
 def _facts(
     options: Namespace, results: Results, differences: Differences, ranks: Mapping[str, Ranks]
-) -> dict[str, Any]:
+) -> Facts:
     """Return everything for JSON."""
     sets = []
     for data, found in results.items():
@@ -250,7 +245,7 @@ def _facts(
         about = {"data": data, "rows": first.rounds, "features": first.learner.n_features_in_}
         recipe = first.learner.recipe
         sets.append(about | ({"recipe": recipe and recipe.describe()} if options.explain else {}))
-    facts: dict[str, Any] = dict(sets[0]) if len(sets) == 1 else {}
+    facts: Facts = dict(sets[0]) if len(sets) == 1 else {}
     facts |= {"seeds": _seeds(options), "data_sets": sets}
     facts["results"] = [
         {"data": data} | each.as_json() for data, found in results.items() for each in found

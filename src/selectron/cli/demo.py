@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
+from selectron.cli.named import learner_of
 from selectron.cli.output import check_outputs, progress, tell
 from selectron.cli.report import control_of, judge, results_table
-from selectron.cli.rules import learner_of
 from selectron.streams import Stream
 
 NAME = "scikit-learn's digits, {1, 4, 7} v the rest"

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from selectron.labelling.books import Books
+from selectron.labelling.checks import Settings
 from selectron.labelling.desk import Desk, ItemLearner
 from selectron.labelling.items import Columns
 from selectron.labelling.learner import PoolLearner
@@ -46,7 +46,7 @@ def without_password(store: str) -> str:
 
 
 def new_desk(images: Path | None) -> Desk:
-    def learner(settings: dict[str, Any]) -> ItemLearner:
+    def learner(settings: Settings) -> ItemLearner:
         return PoolLearner(settings, images)
 
     return Desk(learner)

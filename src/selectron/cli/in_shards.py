@@ -6,17 +6,11 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from selectron import SelectiveClassifier
-from selectron.cli.engines import others_aside
-from selectron.cli.one_pass import (
-    PassResult,
-    answering,
-    check_classes,
-    named_classes,
-    of_file,
-)
+from selectron.arrays import Label
+from selectron.cli.named import others_aside
+from selectron.cli.one_pass import PassResult, answering, check_classes, named_classes, of_file
 from selectron.cli.oracle import Answering
 from selectron.cli.output import progress
 from selectron.engines import Engine
@@ -91,7 +85,7 @@ def in_shards(
     return result
 
 
-def from_file(row: int, record: Record, label: Any) -> Any:
+def from_file(row: int, record: Record, label: Label) -> Label:
     """Return the label that the file has."""
     return label
 
@@ -105,14 +99,14 @@ class Kept:
     def __init__(self, answer: Answering, checkpoint: Path | None) -> None:
         self._answer = answer
         self._path = checkpoint and checkpoint.with_name(f"{checkpoint.name}.answers")
-        self._known: dict[int, Any] = {}
+        self._known: dict[int, Label] = {}
         if self._path is not None and self._path.exists():
             whole = self._path.read_bytes()
             whole = whole[: whole.rfind(b"\n") + 1]  # the last line may have been cut
             self._path.write_bytes(whole)
             self._known = dict(map(json.loads, whole.splitlines()))
 
-    def __call__(self, row: int, record: Record, label: Any) -> Any:
+    def __call__(self, row: int, record: Record, label: Label) -> Label:
         if row not in self._known:
             self._known[row] = self._answer(record)
             if self._path is not None:

@@ -3,11 +3,11 @@
 from argparse import Namespace
 from pathlib import Path
 
-from selectron.classifier.estimator import AnyRun
+from selectron.classifier.multilabel import AnyRun
 from selectron.classifier.store import read
 from selectron.cli.output import check_outputs, tell
+from selectron.experts import FORMAT as EXPERTS
 from selectron.experts import Mixture, load_experts
-from selectron.experts.store import FORMAT as EXPERTS
 from selectron.files import format_name
 from selectron.tracking.machine import MembersMachine
 from selectron.tracking.members import Committee

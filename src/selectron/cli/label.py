@@ -13,7 +13,7 @@ from getpass import getpass
 from itertools import chain, islice
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from selectron.cli.desks import (
     columns_of,
@@ -27,7 +27,9 @@ from selectron.cli.interrupts import leaving_at_once
 from selectron.cli.main import COMMANDS, OPTIONS
 from selectron.cli.output import check_outputs, progress, write_json
 from selectron.labelling import demo
+from selectron.labelling.checks import Settings
 from selectron.labelling.desk import Desk
+from selectron.labelling.events import Reply
 from selectron.labelling.items import Entry, load, read_items
 from selectron.labelling.service import Service
 from selectron.labelling.store import open_store
@@ -73,7 +75,7 @@ def serve(options: Namespace) -> int:
     return _written(ask(options, work), options)
 
 
-def _written(status: dict[str, Any], options: Namespace) -> int:
+def _written(status: Reply, options: Namespace) -> int:
     write_json(status, options.json)
     return 0
 
@@ -129,7 +131,7 @@ def classes_of(options: Namespace) -> list[str]:
     return [name.strip() for name in (options.classes or "").split(",") if name.strip()]
 
 
-def ask(options: Namespace, work: Work, beside: Beside | None = None) -> dict[str, Any]:
+def ask(options: Namespace, work: Work, beside: Beside | None = None) -> Reply:
     """Open the store, bring the items, and ask until somebody ends it; return the status then.
 
     A Ctrl-C before or after the asking ends the process at once: a learner may compile for a
@@ -189,13 +191,13 @@ def _service(work: Work) -> Iterator[Service]:
         service.close()
 
 
-def _given(options: Namespace, names: Iterable[str]) -> dict[str, Any]:
+def _given(options: Namespace, names: Iterable[str]) -> Settings:
     """Return the settings among the options that were given."""
     found = {name: getattr(options, name) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _set(service: Service, changes: dict[str, Any]) -> None:
+def _set(service: Service, changes: Settings) -> None:
     service.submit(lambda desk: desk.set(changes, time())).result()
 
 
@@ -297,7 +299,7 @@ def _accounts(accounts: "Accounts") -> "Accounts":
     return accounts
 
 
-def _reached(status: dict[str, Any], work: Work) -> str:
+def _reached(status: Reply, work: Work) -> str:
     """Say what was reached and how to go on."""
     store = without_password(work.store)
     estimate = status["estimate"] or {}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from selectron import SelectiveClassifier
+from selectron.arrays import Label
 from selectron.classifier.progress import watched_batch
 from selectron.cli.oracle import Answering, oracle, stored_labels
 from selectron.cli.output import progress
@@ -159,7 +160,7 @@ def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Name
 
         X = normalize(X)
 
-    def label_of(t: int) -> Any:
+    def label_of(t: int) -> Label:
         return batch.labels[t] if answer is of_file else answer(batch.records[t])
 
     predicted = watched_batch(result.learner, X, label_of, named_classes(options))
@@ -167,7 +168,7 @@ def _learn(result: PassResult, batch: RowBatch, answer: Answering, options: Name
     result.pairs += pairs_of(predicted, batch.labels)
 
 
-def named_classes(options: Namespace) -> list[Any] | None:
+def named_classes(options: Namespace) -> list[Label] | None:
     """Return the classes that the options name; None if they join as they come."""
     if options.positive:
         return [False, True]
@@ -186,7 +187,7 @@ def answering(options: Namespace, rows: FileRows) -> AbstractContextManager[Answ
     return nullcontext(of_file)
 
 
-def of_file(record: Any) -> Any:
+def of_file(record: object) -> Any:
     """The file has the labels itself."""
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import Empty, Queue
 from threading import Thread
-from typing import Any
 
+from selectron.arrays import Given
 from selectron.streams import Record
 
 LONGEST_ANSWER = 10_000  # bytes
 FAREWELL = 5.0  # seconds that a program has to end once nothing more is asked
 
-Answering = Callable[[Record], Any]  # returns the label of a record, None if nobody knows
+Answering = Callable[[Record], Given]  # returns the label of a record, None if nobody knows
 
 
 class Oracle:
@@ -45,7 +45,7 @@ class Oracle:
             self._lines.put(line)
         self._lines.put(b"")
 
-    def __call__(self, record: Record) -> Any:
+    def __call__(self, record: Record) -> Given:
         """Ask for the label of a record."""
         self._n_asked += 1
         values = {name: value for name, value in record.values.items() if name != self._hidden}

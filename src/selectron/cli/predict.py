@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 
-from selectron import load
+from selectron import SelectiveClassifier, load
 from selectron.arrays import Matrix
 from selectron.cli.desks import columns_of, desk_of, images_beside, is_address, reading
 from selectron.cli.output import check_outputs, progress, write_json
 from selectron.features import Features, kind_of
 from selectron.features.columns import text_of
 from selectron.files import write_whole
+from selectron.labelling.events import Item
 from selectron.labelling.items import read_items
 from selectron.streams import FileRows
 from selectron.streams.opening import Tick
@@ -26,7 +27,7 @@ from selectron.streams.records import images_of, size_of
 
 BATCH = 1000
 SQLITE = b"SQLite format 3\0"
-Items = list[dict[str, Any]]
+Items = list[Item]
 Judged = Iterator[tuple[list[str], Matrix]]  # ids of items, and the probability of each class
 
 
@@ -101,7 +102,7 @@ def _of_items(
         yield [item["id"] for item in items], forecast(items)
 
 
-def _of_rows(options: Namespace, model: Any, tick: Tick) -> Judged:
+def _of_rows(options: Namespace, model: SelectiveClassifier, tick: Tick) -> Judged:
     """Judge rows that are made as the learner's were; an item without an id has its number."""
     column, number = options.id or "id", 0
     for batch in FileRows(options.items, recipe=model.recipe, tick=tick):
@@ -119,7 +120,7 @@ def _is_store(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def _best(classes: list[str], chances: Matrix, several: bool) -> tuple[Any, float]:
+def _best(classes: list[str], chances: Matrix, several: bool) -> tuple[str | list[str], float]:
     """Return the likeliest class; of several labels all that are likely, and the least sure one."""
     if several:
         likely = [name for name, chance in zip(classes, chances, strict=True) if chance >= 0.5]

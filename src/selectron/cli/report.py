@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,9 @@ HEAD = (
 CONTROL = ", at random"  # ends the name of a learner that asks at random
 BLOCKS = 10  # stretches of a run that have an F-measure each
 WIDEST_TABLE = 20  # classes; the confusion of more classes is in the JSON only
+
+AnyResult: TypeAlias = Any  # a `Result`, or a `PassResult`
+Facts: TypeAlias = dict[str, Any]  # an object of JSON that a command writes
 
 
 class Numbers(NamedTuple):
@@ -150,7 +153,7 @@ def results_table(results: Sequence[Result]) -> str:
     return table(HEAD, [result.row() for result in results])
 
 
-def headline(results: Sequence[Any]) -> str:
+def headline(results: Sequence[AnyResult]) -> str:
     """Say what the results are of."""
     first = results[0]
     n_seeds = len(first.errors)
@@ -160,7 +163,7 @@ def headline(results: Sequence[Any]) -> str:
     )
 
 
-def explained(options: Namespace, results: Sequence[Any]) -> list[str]:
+def explained(options: Namespace, results: Sequence[AnyResult]) -> list[str]:
     """Say what a row is made of, if the options ask for it."""
     return [str(results[0].learner.recipe or "rows are numbers already")] * options.explain
 

@@ -5,7 +5,7 @@ from argparse import Namespace
 from importlib.util import find_spec
 from pathlib import Path
 
-from selectron.cli.engines import engine_named, others_aside
+from selectron.cli.named import engine_named, others_aside
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.files import write_whole
 from selectron.reproduce import EXPERIMENTS

@@ -8,18 +8,18 @@ from argparse import Namespace
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from selectron import SelectiveClassifier
 from selectron.cli.at_hand import run_at_hand
-from selectron.cli.engines import engine_named
 from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
+from selectron.cli.named import engine_named, learner_of
 from selectron.cli.one_pass import PassResult, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import (
     CONTROL,
+    AnyResult,
     Result,
     control_of,
     draw,
@@ -29,9 +29,8 @@ from selectron.cli.report import (
     results_table,
     spread_legend,
 )
-from selectron.cli.rules import learner_of
 from selectron.engines import Engine
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.queries import Auto, Budget, Capped
 from selectron.streams import Stream, Unlabelled, read_stream, two_classes
 from selectron.streams.records import size_of
@@ -87,7 +86,7 @@ def _sharded(options: Namespace) -> ShardedResult:
 
 def results_of(
     options: Namespace, rules: list[str], engine: Engine | None, *, control: bool
-) -> list[Any]:
+) -> list[AnyResult]:
     """Return a result for each pair of rules; with `control`, also for labels asked at random.
 
     The caller opens and closes the engine, which so serves several data sets.
@@ -158,7 +157,7 @@ def _with(
     options: Namespace,
     n_classes: int,
     horizon: int | None,
-    **more: Any,
+    **more: object,
 ) -> SelectiveClassifier:
     """Return the learner with other parameters, and with the budget of the options."""
     params = learner.get_params(deep=False) | more
@@ -227,7 +226,7 @@ def _read_by_worker(options: Namespace, seed: int) -> Stream:
     return _arranged(STREAMS[key], options, seed)
 
 
-def _tell(options: Namespace, results: list[Any]) -> int:
+def _tell(options: Namespace, results: list[AnyResult]) -> int:
     if options.plot:
         draw(results, options.plot)
     parts = [headline(results), *explained(options, results), results_table(results)]

@@ -1,9 +1,20 @@
 """`selectron store`: whether a store is whole, a copy of it, and what is in it."""
 
+import sys
 from argparse import Namespace
+from pathlib import Path
 
-from selectron.cli.desks import is_address, reading, without_password
-from selectron.cli.output import check_outputs, facts_table, tell
+from selectron.cli.desks import (
+    books_of,
+    desk_of,
+    images_beside,
+    is_address,
+    reading,
+    without_password,
+)
+from selectron.cli.output import check_outputs, facts_table, tell, write_json
+from selectron.files import write_whole
+from selectron.labelling.exports import export as written
 
 
 def store(options: Namespace) -> int:
@@ -40,3 +51,26 @@ def _info(options: Namespace) -> int:
         info = opened.info()
     shown = info | {"kinds": ", ".join(f"{n:,} {kind}" for kind, n in info["kinds"].items())}
     return tell(options, facts_table(shown), info)
+
+
+def export(options: Namespace) -> int:
+    check_outputs(options)
+    with reading(options.store) as store:
+        if options.all:
+            desk = desk_of(store, options.images or images_beside(options.store))
+            books, learner = desk.books, desk.learn()
+            file = written(books, options.format, learner)
+        else:
+            books = books_of(store)
+            file = written(books, options.format)
+    if options.output in (None, "-"):
+        sys.stdout.buffer.write(file.content)
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(Path(options.output), file.content)
+        print(f"{options.output}: {len(books.labels):,} of {len(books.items):,} items have labels")
+    if file.note:
+        print(f"selectron: {file.note}", file=sys.stderr)
+    facts = {"labels": len(books.labels), "items": len(books.items), "format": options.format}
+    write_json(facts, options.json)
+    return 0

@@ -5,11 +5,11 @@ import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic, time
-from typing import Any
 from uuid import uuid4
 
 from selectron.labelling.checks import Refused
 from selectron.labelling.desk import Decision, Desk
+from selectron.labelling.events import Item, Reply
 from selectron.labelling.service import Service
 
 DIGITS = "1234567890"
@@ -51,22 +51,22 @@ class Terminal:
     def _add(self, names: list[str]) -> None:
         self._do(lambda desk: desk.add_classes(names, time()))
 
-    def _do(self, command: Callable[[Desk], Decision]) -> dict[str, Any]:
+    def _do(self, command: Callable[[Desk], Decision]) -> Reply:
         return self._service.submit(command).result()
 
-    def _next(self) -> dict[str, Any] | None:
+    def _next(self) -> Reply | None:
         """Return the next question; after an undo the one that was undone."""
         n = 2 if self._again else 1
         reply = self._do(lambda desk: desk.next(self._annotator, n, monotonic(), time()))
         if not reply["questions"]:
             _say(reply["why"])
             return None
-        questions: list[dict[str, Any]] = reply["questions"]
+        questions: list[Reply] = reply["questions"]
         undone = [q for q in questions if q["item"]["id"] == self._again]
         self._again = None
         return (undone or questions)[0]
 
-    def _ask(self, question: dict[str, Any]) -> bool:
+    def _ask(self, question: Reply) -> bool:
         """Show a question and follow keys until it is settled; False if somebody quits."""
         several = self._show(question)
         chosen: list[str] = []
@@ -87,7 +87,7 @@ class Terminal:
                 _say(f"chosen: {', '.join(chosen) or 'none'}")
         return False  # the end of the input
 
-    def _show(self, question: dict[str, Any]) -> bool:
+    def _show(self, question: Reply) -> bool:
         """Print a question; return whether an item may have several classes."""
         status = self._service.read(Desk.status)
         options, several = question["options"], bool(status["multilabel"])
@@ -98,7 +98,7 @@ class Terminal:
         _say(f"{status['question']}   {names}{more}{'   Enter sends' if several else ''}")
         return several
 
-    def _named(self, key: str, question: dict[str, Any]) -> str | None:
+    def _named(self, key: str, question: Reply) -> str | None:
         """Return the class that a key chooses, or tell what a key asks for."""
         options: list[str] = question["options"]
         if key in "?g":
@@ -119,7 +119,7 @@ class Terminal:
         place = DIGITS.find(key)
         return options[place] if 0 <= place < len(options) else None
 
-    def _send(self, question: dict[str, Any], label: str | list[str] | None) -> bool:
+    def _send(self, question: Reply, label: str | list[str] | None) -> bool:
         id, name = uuid4().hex, question["question"]
         try:
             self._do(
@@ -143,7 +143,7 @@ class Terminal:
         return True
 
 
-def _shown(item: dict[str, Any]) -> str:
+def _shown(item: Item) -> str:
     if "image" in item:
         name = item["image"]
         return "a picture, which only the page can show" if name.startswith("data:") else name

@@ -4,8 +4,8 @@ from argparse import Namespace
 from time import perf_counter
 
 from selectron.classifier.warm import warm as compile_ahead
+from selectron.cli.named import learner_of
 from selectron.cli.output import check_outputs, tell
-from selectron.cli.rules import learner_of
 
 
 def warm(options: Namespace) -> int:

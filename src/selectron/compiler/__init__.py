@@ -15,7 +15,7 @@ Read them in this order:
 - `replacing.py`: `state._replace(n=...)` in compiled code.
 - `emitting.py`: a plain function gets a second form that emits LLVM code.
 - `states.py`: a state is a NamedTuple; `unpack` and `pack` keep its numbers in a vector.
-- `lanes.py`: loops over arrays by vectors, in a fixed order; `prefetch.py`: hints to the memory.
+- `lanes.py`: loops over arrays by vectors, in a fixed order, and hints to the memory.
 - `raw_arrays.py` and `handles.py`: arguments that Numba need not unbox, for calls with one row.
 - `numba_internals.py`: all private names of Numba, imported in this file only.
 

@@ -20,6 +20,7 @@ from selectron.compiler.numba_internals import impl_ret_borrowed
 State: TypeAlias = tuple[Any, ...]
 Same = TypeVar("Same", bound=State)
 Leaf: TypeAlias = Any  # an array or a number
+Node: TypeAlias = State | Leaf
 Change: TypeAlias = Callable[[Leaf], Leaf]
 
 
@@ -102,10 +103,10 @@ def _used(array: Array) -> int:
     return 0
 
 
-def nodes(state: State) -> list[Any]:
+def nodes(state: State) -> list[Node]:
     """List a state and all within it, depth first: states, of other rules too, arrays, numbers."""
-    found: list[Any] = []
-    waiting: list[Any] = [state]
+    found: list[Node] = []
+    waiting: list[Node] = [state]
     while waiting:
         node = waiting.pop()
         found.append(node)
@@ -114,12 +115,12 @@ def nodes(state: State) -> list[Any]:
     return found
 
 
-def kinds_among(found: list[Any]) -> tuple[type, ...]:
+def kinds_among(found: list[Node]) -> tuple[type, ...]:
     """List the types of the states among nodes, but for the first one, which holds them all."""
     return tuple([type(node) for node in found[1:] if isinstance(node, tuple)])
 
 
-def numbers_among(found: list[Any]) -> list[float]:
+def numbers_among(found: list[Node]) -> list[float]:
     """List the numbers among nodes."""
     return [float(node) for node in found if not isinstance(node, tuple | np.ndarray)]
 

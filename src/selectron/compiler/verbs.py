@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from hashlib import sha256
 from logging import getLogger
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import config, njit, types
@@ -28,10 +29,12 @@ __all__ = [
     "Replacement",
     "Verb",
     "apart",
+    "compiled",
     "digest",
     "helper",
     "kernel",
     "seldom",
+    "sources_of",
 ]
 
 Function: TypeAlias = Callable[..., Any]
@@ -78,7 +81,7 @@ class Verb:
             kind = getattr(rule, "instance_class", None)
             return self.bodies.get(kind, self.default) if kind else None
 
-    def __call__(self, rule: Any, *args: Any) -> Any:
+    def __call__(self, rule: object, *args: object) -> Any:
         body = self.bodies.get(type(rule), self.default)
         if body is None:
             raise TypeError(f"{type(rule).__name__} has no {self.name}")
@@ -152,6 +155,33 @@ def kernel(loop: Function, bodies: str, nogil: bool = False) -> Function:
     return compiled
 
 
+def compiled(function: Body) -> Body:
+    """Compile a function, and find it in the cache as long as nothing it calls has changed."""
+    function.__qualname__ += f"-{sources_of(function)[:16]}"
+    return cast(Body, kept(njit(error_model="numpy")(function), function))
+
+
+def sources_of(*functions: Function) -> str:
+    """Hash the files of these functions and of all that they call inside the package."""
+    seen: set[Function] = set()
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        if function not in seen:
+            seen.add(function)
+            found = (function.__globals__.get(name) for name in _names_in(function.__code__))
+            waiting += [
+                f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(PACKAGE)
+            ]
+    files = sorted({str(sys.modules[f.__module__].__file__) for f in seen})
+    return sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
+
+
+def _names_in(code: CodeType) -> list[str]:
+    nested = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return list(code.co_names) + [name for c in nested for name in _names_in(c)]
+
+
 class _FirstCompilation(event.Listener):  # type: ignore[misc]
     """Log that this process compiles, once: it takes seconds, and whoever waits shall know why."""
 
@@ -172,7 +202,7 @@ event.register("numba:compile", _FirstCompilation())
 def _quiet(loop: Function) -> Function:
     """Keep plain Python from warning of what compiled code passes over: overflow, 0/0."""
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> object:
         with np.errstate(all="ignore"):
             return loop(*args)
 

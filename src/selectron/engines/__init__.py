@@ -1,7 +1,6 @@
 """One job on many processes or machines: an engine maps a function over jobs, whoever dies."""
 
-from selectron.engines.local import Here, Local
-from selectron.engines.protocol import Engine, Tick, WorkersLost, nobody_watches
+from selectron.engines.local import Engine, Here, Local, Tick, WorkersLost, nobody_watches
 from selectron.extras import extra
 
 __all__ = ["Engine", "Here", "Local", "Tick", "WorkersLost", "engine_of", "nobody_watches"]

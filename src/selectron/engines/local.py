@@ -1,4 +1,4 @@
-"""Jobs in processes of this machine, or in this process."""
+"""What an engine promises, and jobs in processes of this machine, or in this process."""
 
 import mmap
 import os
@@ -14,19 +14,54 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Generic, Self, cast
+from typing import Generic, Protocol, Self, TypeVar, cast
 
-from selectron.engines.protocol import (
-    RETRIES,
-    Found,
-    Job,
-    Tick,
-    Value,
-    WorkersLost,
-    nobody_watches,
-)
+Job = TypeVar("Job")
+Found = TypeVar("Found")
+Tick = Callable[[], object]
+Value = TypeVar("Value")
+Wanted = TypeVar("Wanted", covariant=True)
 
+RETRIES = 5  # deaths of workers in a row, with no job done in between
 ALIGNED = 64  # bytes: where arrays begin in a file that is mapped
+
+
+class WorkersLost(OSError):
+    """Workers died again and again over the same jobs."""
+
+
+class Shared(Protocol[Wanted]):
+    """Stands in jobs for a value that is large and the same in all of them."""
+
+    def get(self) -> Wanted:
+        """Return the value, in a worker; it must not be changed."""
+
+
+class Engine(Protocol):
+    """Maps a function over jobs in processes of its own.
+
+    The function and the jobs are sent to workers, so a function is one of a module. A job whose
+    worker dies is done again: the function must return the same for the same job. What the function
+    raises is raised here, and is not tried again.
+    """
+
+    workers: int | None
+
+    def map(
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = ...
+    ) -> list[Found]:
+        """Return function(job) for each job, in the order of the jobs; tick after each."""
+
+    def share(self, name: str, value: Value) -> Shared[Value]:
+        """Put a value where all workers find it; what had this name before is dropped."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def nobody_watches() -> None:
+    """Do nothing with a tick: no progress is shown."""
 
 
 class Here:
@@ -44,10 +79,7 @@ class Here:
         return Held(deepcopy(value))
 
     def map(
-        self,
-        function: Callable[[Job], Found],
-        jobs: Sequence[Job],
-        tick: Tick = nobody_watches,
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = nobody_watches
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         found = []
@@ -108,10 +140,7 @@ class Local:
         return MappedFile(str(path))
 
     def map(
-        self,
-        function: Callable[[Job], Found],
-        jobs: Sequence[Job],
-        tick: Tick = nobody_watches,
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = nobody_watches
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         found: dict[int, Found] = {}

@@ -2,23 +2,17 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self, cast
+from typing import Any, Generic, Self, TypeAlias, cast
 
-from selectron.engines.protocol import (
-    RETRIES,
-    Found,
-    Job,
-    Tick,
-    Value,
-    WorkersLost,
-    nobody_watches,
-)
+from selectron.engines.local import RETRIES, Found, Job, Tick, Value, WorkersLost, nobody_watches
 
 # Before Ray is imported: nothing is reported to anybody, and whoever calls shows a token.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 import ray
+
+Reference: TypeAlias = Any  # of a value or a result in Ray's store
 
 
 class OnRay:
@@ -53,16 +47,13 @@ class OnRay:
         return StoredObject(ray.put(value))
 
     def map(
-        self,
-        function: Callable[[Job], Found],
-        jobs: Sequence[Job],
-        tick: Tick = nobody_watches,
+        self, function: Callable[[Job], Found], jobs: Sequence[Job], tick: Tick = nobody_watches
     ) -> list[Found]:
         """Return function(job) for each job, in the order of the jobs; tick after each."""
         task: Any = ray.remote(_done).options(max_retries=RETRIES, num_cpus=1)
         most = self.workers or len(jobs)
-        begun: list[Any] = []
-        under_way: list[Any] = []
+        begun: list[Reference] = []
+        under_way: list[Reference] = []
         try:
             while len(begun) < len(jobs) or under_way:
                 while len(begun) < len(jobs) and len(under_way) < most:
@@ -82,7 +73,7 @@ class OnRay:
 class StoredObject(Generic[Value]):
     """A value in Ray's store: each node fetches it once, and its arrays are not copied."""
 
-    def __init__(self, reference: Any) -> None:
+    def __init__(self, reference: Reference) -> None:
         self.reference = reference
 
     def get(self) -> Value:

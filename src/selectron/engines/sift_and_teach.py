@@ -16,11 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Table
+from selectron.arrays import Array, Label, Table
 from selectron.classifier.estimator import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
 from selectron.classifier.sifting import (
@@ -35,7 +35,7 @@ from selectron.classifier.sifting import (
     to_bytes,
 )
 from selectron.compiler.states import Snapshot
-from selectron.engines.protocol import Engine, Shared
+from selectron.engines.local import Engine, Shared
 from selectron.features.columns import text_of
 from selectron.files import (
     DamagedFile,
@@ -55,7 +55,7 @@ from selectron.streams.two_classes import Sides
 FORMAT = Format("selectron checkpoint", 2, "run", file="a checkpoint", owner="a run in shards")
 BETWEEN = 20  # times as long as it took to write a checkpoint, nothing is written
 Pairs = Counter[tuple[str, str | None]]  # what a row was, what it was predicted as, as texts
-Answer = Callable[[int, Record, Any], Any]  # of a row's number, its record and label: the label
+Answer = Callable[[int, Record, Label], Label]  # of a row's number, its record and label: the label
 
 
 class Schedule(NamedTuple):
@@ -130,7 +130,7 @@ class Found(NamedTuple):
     """What a worker has found: the rows that it hands on, and how its predictions turned out."""
 
     sifted: Sifted
-    labels: list[Any]  # of the rows that are asked about; None of the others
+    labels: list[Label]  # of the rows that are asked about; None of the others
     records: list[Record | None]
     pairs: Pairs
 
@@ -214,7 +214,7 @@ class Teaching:
     shards: Shards
     making: Making
     answer: Answer
-    classes: list[Any] | None = None
+    classes: list[Label] | None = None
     schedule: Schedule = field(default_factory=Schedule)
     checkpoint: Path | None = None
 
@@ -251,7 +251,7 @@ class Teaching:
         records = [r for _, start, stop in blocks for r in self.shards.read(start, stop)]
         X, labels, _ = self.making.batch(records)
 
-        def label_of(t: int) -> Any:
+        def label_of(t: int) -> Label:
             return self.answer(numbers[t], records[t], labels[t])
 
         predicted = watched_batch(progress.learner, X, label_of, self.classes)
@@ -277,7 +277,7 @@ class Teaching:
     def _teach(self, learner: SelectiveClassifier, found: Found, start: int) -> None:
         places = {t: k for k, t in enumerate(found.sifted.positions.tolist())}
 
-        def label_of(t: int) -> Any:
+        def label_of(t: int) -> Label:
             record = found.records[places[t]]
             assert record is not None
             return self.answer(start + t, record, found.labels[places[t]])
@@ -334,7 +334,7 @@ class Teaching:
         return Progress(from_bytes(file), done.tolist(), about["rounds"], pairs)
 
 
-def pairs_of(predicted: Any, labels: list[Any]) -> Pairs:
+def pairs_of(predicted: Array, labels: list[Label]) -> Pairs:
     """Count what the rows with a label were, and what they were predicted as: None is no class."""
     return Counter(
         (str(text_of(label)), None if named is None else str(text_of(named)))

@@ -1,19 +1,19 @@
 """Evidence on the predictions of a stream, gathered from the labels that were asked."""
 
 from math import isfinite
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from selectron.arrays import Vector
+from selectron.arrays import Array, Vector
 from selectron.estimate.constructions import Construction, Thinning
 from selectron.estimate.estimates import Estimate, Tally, check_level, estimate_of
 from selectron.estimate.sums import LOST, Sums
 
 Pending = int | tuple[ArrayLike, ArrayLike]  # how many, or their rounds and odds
 WORST, AT_RANDOM = "worst", "at random"  # what questions that were given up may stand for
-State = dict[str, NDArray[Any]]
+State = dict[str, Array]
 
 
 class Answers(NamedTuple):

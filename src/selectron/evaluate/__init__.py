@@ -2,7 +2,6 @@
 
 from selectron.evaluate.batch import BatchHypotheses, LinearHypothesis, batch_hypotheses
 from selectron.evaluate.certificate import Certificate
-from selectron.evaluate.f_measure import Found, macro_f1, micro
 from selectron.evaluate.first_passage import Curve, first_passage
 from selectron.evaluate.paired import Difference, holm, paired_differences, signed_rank
 from selectron.evaluate.plots import (
@@ -16,7 +15,7 @@ from selectron.evaluate.plots import (
 )
 from selectron.evaluate.progressive import progressive
 from selectron.evaluate.ranks import Ranks, average_ranks, critical_difference
-from selectron.evaluate.trace import Trace
+from selectron.evaluate.trace import Found, Trace, macro_f1, micro
 
 __all__ = [
     "BatchHypotheses",

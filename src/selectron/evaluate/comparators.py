@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.kernels.choice import Gaussian, Kernel, Polynomial
+from selectron.kernels import Gaussian, Kernel, Polynomial
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Dense, Rows
 

@@ -1,8 +1,9 @@
 """What happened in a run, round by round, and what its asked labels said of its error."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,6 @@ from selectron.arrays import Codes, Vector
 from selectron.classifier.estimator import StreamClassifier
 from selectron.estimate import Estimate, Evidence
 from selectron.evaluate.certificate import Certificate, certify
-from selectron.evaluate.f_measure import Found, macro_f1
 from selectron.numeric.rows import Rows
 from selectron.queries import Always, Uniform
 
@@ -20,6 +20,46 @@ if TYPE_CHECKING:
 
 POINTS = 100  # estimates of a run, unless the caller says otherwise
 Flags = NDArray[np.bool_]
+
+
+class Found(NamedTuple):
+    """What a learner named as of a class, what was of the class, and what was both.
+
+    A share of nothing is 0, as in scikit-learn.
+    """
+
+    both: int
+    named: int
+    there: int
+
+    @classmethod
+    def among(cls, named: ArrayLike, there: ArrayLike) -> "Found":
+        """Count rows from two flags a row: named as of the class, and really of it."""
+        named, there = np.asarray(named, bool), np.asarray(there, bool)
+        return cls(int((named & there).sum()), int(named.sum()), int(there.sum()))
+
+    @property
+    def precision(self) -> float:
+        return self.both / max(self.named, 1)
+
+    @property
+    def recall(self) -> float:
+        return self.both / max(self.there, 1)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        return 2 * self.both / max(self.named + self.there, 1)
+
+
+def micro(classes: Iterable[Found]) -> Found:
+    """Add up the counts of several classes, or problems: each row weighs the same."""
+    return Found(*(sum(counts) for counts in zip(*classes, strict=True)))
+
+
+def macro_f1(classes: Iterable[Found]) -> float:
+    """Return the mean of the F-measures of several classes, or problems: each weighs the same."""
+    return float(np.mean([found.f1 for found in classes]))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from selectron.arrays import Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.readings import as_float
 from selectron.numeric.elementary import jitable, logarithm
 

@@ -5,7 +5,7 @@ from typing import Self
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
 from selectron.experts.readings import State, field, field_length

@@ -15,26 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.mixture import Mixture
-from selectron.experts.rate import (
-    MOST,
-    Eta,
-    Rate,
-    finish,
-    rate_from_state,
-    rate_state,
-    step_rate,
-)
-from selectron.experts.readings import (
-    State,
-    check_shares,
-    field,
-    field_length,
-    read_array,
-    restore,
-)
+from selectron.experts.rate import MOST, Eta, Rate, finish, rate_from_state, rate_state, step_rate
+from selectron.experts.readings import State, check_shares, field, field_length, read_array, restore
 from selectron.experts.scaled import LOWEST, align, log_scaled, plain_numbers, power_of_two, split
 from selectron.experts.sharing import (
     Row,

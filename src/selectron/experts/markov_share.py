@@ -6,17 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.mixture import Mixture
 from selectron.experts.rate import Eta, Rate, finish, rate_from_state, rate_state
 from selectron.experts.readings import State, field, read_array
 from selectron.experts.scaled import LOWEST, log_scaled, power_of_two, split
-from selectron.experts.sharing import (
-    LEAST_ALPHA,
-    Row,
-    learn_scaled,
-    step_likelihoods,
-)
+from selectron.experts.sharing import LEAST_ALPHA, Row, learn_scaled, step_likelihoods
 from selectron.experts.steps import FINE, Fault, first_fault, sum_of
 from selectron.numeric.elementary import jitable
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from selectron.arrays import Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.rate import Eta, make_rate
 from selectron.experts.readings import State, as_float, read_array
 from selectron.experts.steps import ALL_ASLEEP, FINE, TOO_MUCH, Fault

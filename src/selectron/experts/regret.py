@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Indices, Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.discretisation import optimal_alphas
 from selectron.experts.learn_alpha import LearnAlpha, log_evidence
 from selectron.experts.readings import as_float, read_array

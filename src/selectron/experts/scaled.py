@@ -7,14 +7,7 @@ keeps all 53 bits on the way, and needs no logarithm. Zero has mantissa 0.
 import numpy as np
 
 from selectron.arrays import Indices, Vector
-from selectron.numeric.elementary import (
-    LN2_HIGH,
-    LN2_LOW,
-    LOG2_E,
-    exponential,
-    jitable,
-    logarithm,
-)
+from selectron.numeric.elementary import LN2_HIGH, LN2_LOW, LOG2_E, exponential, jitable, logarithm
 
 MANTISSA_BITS = np.int64(0x000FFFFFFFFFFFFF)
 ONE_BITS = np.int64(0x3FF0000000000000)

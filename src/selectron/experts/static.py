@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from selectron.arrays import Matrix, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.experts.mixture import LEAST_PRIOR, Mixture
 from selectron.experts.rate import Eta, Rate, finish, known_rate, rate_from_state, rate_state
 from selectron.experts.readings import State, check_shares, field_length, restore

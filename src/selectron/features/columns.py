@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, time
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil, isfinite, log2
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from selectron.arrays import Matrix
-from selectron.features.hashing import hash_of
+from selectron.arrays import Matrix, Table
+from selectron.files import Description
 
+Cells: TypeAlias = Sequence[Any]  # the values of a column: texts, numbers, lists, pictures or None
 Tokens = list[tuple[str, float]]  # names of places in a wide row, and what is added there
 MOSTLY = 0.95  # share of values that must be numbers or dates for a column to be of them
 TELLING = 20  # values, before a column is called constant or a key
@@ -22,6 +23,7 @@ FEW = 20  # different values of a code, or a tenth of the values if that is more
 MOST_CODES = 200
 EPOCH = datetime(2000, 1, 1)
 NOTHING = ("", None)
+WORD = r"(?u)\b\w\w+\b"
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?)?\s?(Z|[+-]\d\d:?\d\d)?")
 OTHER_DATE = re.compile(r"(\d{1,4})([./])(\d{1,2})\2(\d{1,4})(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?")
 ORDERS = ("iso", "ymd", "dmy", "mdy")  # of year, month and day
@@ -39,7 +41,7 @@ class Column:
     def __init_subclass__(cls) -> None:
         Column.KINDS[cls.kind] = cls
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         return {"kind": self.kind, **asdict(self)}
 
     @property
@@ -47,11 +49,11 @@ class Column:
         """How many places the column takes in a row of fixed places."""
         raise NotImplementedError  # every kind has its own, unless it makes rows wide
 
-    def dense(self, values: Sequence[Any]) -> Matrix:
+    def dense(self, values: Cells) -> Matrix:
         """Return the places of each value."""
         raise NotImplementedError  # the same
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         """Return for each value the names of its places in a wide row."""
         raise NotImplementedError  # every kind but texts has its own
 
@@ -76,13 +78,13 @@ class Number(Column):
     def width(self) -> int:
         return 2 if self.flag else 1
 
-    def dense(self, values: Sequence[Any]) -> Matrix:
+    def dense(self, values: Cells) -> Matrix:
         found = numbers(values)
         missing = np.isnan(found)
         found[missing] = self.middle
         return np.column_stack([found, missing]) if self.flag else found[:, np.newaxis]
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         found = numbers(values)
         parts = np.searchsorted(self.edges, found, side="right")
         for part, missing in zip(parts.tolist(), np.isnan(found).tolist(), strict=True):
@@ -108,13 +110,13 @@ class Code(Column):
     def width(self) -> int:
         return self.places
 
-    def dense(self, values: Sequence[Any]) -> Matrix:
+    def dense(self, values: Cells) -> Matrix:
         out = np.zeros((len(values), self.places))
         chosen = [_place(self.salt, self.places, text_of(value)) for value in values]
         out[np.arange(len(values)), chosen] = 1.0
         return out
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         return ([(f"{self.name}={text_of(value)}", 1.0)] for value in values)
 
     def says(self) -> str:
@@ -128,7 +130,7 @@ class Codes(Column):
     kind: ClassVar = "codes"
     makes_wide: ClassVar = True
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         for value in values:
             many = value if isinstance(value, list) else [] if value in NOTHING else [value]
             yield [(f"{self.name}={text_of(each)}", 1.0) for each in many] or [(f"{self.name}=", 1)]
@@ -178,7 +180,7 @@ class Date(Column):
     def width(self) -> int:
         return self.WIDTH
 
-    def dense(self, values: Sequence[Any]) -> Matrix:
+    def dense(self, values: Cells) -> Matrix:
         out = np.zeros((len(values), self.WIDTH))
         for row, value in zip(out, values, strict=True):
             moment = moment_of(value, self.order)
@@ -189,7 +191,7 @@ class Date(Column):
                 row[2 + moment.month] = row[15 + moment.weekday()] = 1.0
         return out
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         for value in values:
             m = moment_of(value, self.order)
             parts = ["missing"] if m is None else [
@@ -215,14 +217,14 @@ class Vector(Column):
     def width(self) -> int:
         return self.length
 
-    def dense(self, values: Sequence[Any]) -> Matrix:
+    def dense(self, values: Cells) -> Matrix:
         for value in values:
             if not isinstance(value, list | np.ndarray) or len(value) != self.length:
                 found = f"{len(value)} numbers" if isinstance(value, list) else f"{value!r:.40}"
                 raise ValueError(f"{self.name!r} has {found}, not {self.length} numbers")
         return np.array(values, float).reshape(len(values), self.length)
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         for row in self.dense(values):
             yield [(f"{self.name}^{k}", x) for k, x in enumerate(row.tolist()) if x]
 
@@ -237,7 +239,7 @@ class Named(Column):
     kind: ClassVar = "named"
     makes_wide: ClassVar = True
 
-    def tokens(self, values: Sequence[Any]) -> Iterable[Tokens]:
+    def tokens(self, values: Cells) -> Iterable[Tokens]:
         for value in values:
             pairs = value.items() if isinstance(value, dict) else ()
             yield [_named(name, x) for name, x in pairs if x is not None]
@@ -267,7 +269,7 @@ class Image(Column):
 # --- what the first values tell
 
 
-def column_of(name: str, values: Sequence[Any]) -> Column | str:
+def column_of(name: str, values: Cells) -> Column | str:
     """Return the kind of column that the first values tell, or why the column is left out."""
     there = [value for value in values if value not in NOTHING and value == value]
     if not there:
@@ -285,7 +287,7 @@ def column_of(name: str, values: Sequence[Any]) -> Column | str:
     return _of_texts(name, values, there, texts, different)
 
 
-def _of_lists(name: str, there: Sequence[Any]) -> Column:
+def _of_lists(name: str, there: Cells) -> Column:
     lengths = {len(value) for value in there}
     numeric = all(isinstance(x, int | float) for value in there[:TELLING] for x in value)
     if numeric and len(lengths) == 1 and 0 not in lengths:
@@ -294,7 +296,7 @@ def _of_lists(name: str, there: Sequence[Any]) -> Column:
 
 
 def _of_texts(
-    name: str, values: Sequence[Any], there: Sequence[Any], texts: list[str], different: int
+    name: str, values: Cells, there: Cells, texts: list[str], different: int
 ) -> Column | str:
     is_key = different == len(texts) == len(values) >= TELLING
     found = numbers(there)
@@ -337,7 +339,7 @@ def _code(name: str, texts: set[str]) -> Code:
     return Code(name, places, min(range(64), key=shared))
 
 
-def _pictures(there: Sequence[Any]) -> bool:
+def _pictures(there: Cells) -> bool:
     endings = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp")
     return all(isinstance(v, str) and (v.lower().endswith(endings) or v.startswith("data:image/"))
                for v in there)  # fmt: skip
@@ -357,7 +359,7 @@ def _place(salt: int, places: int, text: str) -> int:
     return hash_of(text, salt) % places
 
 
-def _named(name: Any, x: Any) -> tuple[str, float]:
+def _named(name: object, x: object) -> tuple[str, float]:
     if isinstance(x, int | float):
         return str(name), float(x)
     number = float(numbers([x])[0])
@@ -367,7 +369,7 @@ def _named(name: Any, x: Any) -> tuple[str, float]:
 # --- values
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Write a value as a text: 3.0 of a column of numbers is "3", None is empty."""
     if isinstance(value, str):
         return value
@@ -376,7 +378,7 @@ def text_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def numbers(values: Sequence[Any]) -> Matrix:
+def numbers(values: Cells) -> Matrix:
     """Return numbers, or what texts say of them; NaN for anything else."""
     try:
         found = np.array(values, dtype=float)
@@ -393,7 +395,7 @@ def _number(value: Any) -> float:
         return float("nan")
 
 
-def moment_of(value: Any, order: str) -> datetime | None:
+def moment_of(value: object, order: str) -> datetime | None:
     """Return a moment without its time zone, or what a text says of one."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=None)
@@ -419,12 +421,58 @@ def moment_of(value: Any, order: str) -> datetime | None:
         return None
 
 
-def _check_floats(*found: Any) -> None:
+def _check_floats(*found: object) -> None:
     for each in found:
         if not isinstance(each, float) or not isfinite(each):
             raise ValueError(f"{each!r:.60} is not a number")
 
 
-def _check_whole(value: Any, low: int, high: int) -> None:
+def _check_whole(value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ValueError(f"{value!r:.60} is not a whole number from {low} to {high}")
+
+
+# --- words and names as places of a wide row: hashes that are the same on every machine
+
+
+def hash_of(text: str, salt: int = 0) -> int:
+    """Return a number of the text that is the same on every machine."""
+    from sklearn.utils import murmurhash3_32  # noqa: PLC0415 - costs seconds
+
+    return int(murmurhash3_32(text, seed=salt, positive=True))
+
+
+def hashed_words(texts: Sequence[str], places: int = 1 << 18, *, pairs: bool = False) -> Table:
+    """Return how often each word stands in each text; with `pairs`, each pair of neighbours too."""
+    hashing = _vectoriser(
+        places, analyzer="word", token_pattern=WORD, ngram_range=(1, 2 if pairs else 1)
+    )
+    return hashing.transform(texts)
+
+
+def hashed_letters(texts: Sequence[str], places: int) -> Table:
+    """Return how often each run of two to four letters stands in each text."""
+    return _vectoriser(places, analyzer="char_wb", ngram_range=(2, 4)).transform(texts)
+
+
+@cache
+def _vectoriser(places: int, **options: object) -> Table:
+    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 - costs seconds
+
+    return HashingVectorizer(n_features=places, alternate_sign=False, norm=None, **options)
+
+
+def hashed_names(rows: Iterable[Iterable[tuple[str, float]]], places: int) -> Table:
+    """Return rows that have a number at the place of each name."""
+    from sklearn.feature_extraction import FeatureHasher  # noqa: PLC0415 - costs seconds
+
+    return FeatureHasher(places, input_type="pair", alternate_sign=False).transform(rows)
+
+
+def moved(rows: Table, name: str) -> Table:
+    """Move the places of a column, so that the words of two columns do not meet."""
+    places = rows.shape[1]
+    rows.indices[:] = (rows.indices + hash_of(name) % places) % places
+    rows.has_sorted_indices = False
+    rows.sort_indices()
+    return rows

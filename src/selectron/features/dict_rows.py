@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from operator import itemgetter
 from struct import Struct, error
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from selectron.arrays import Table
-from selectron.features.hashing import hash_of
+from selectron.arrays import Label, Table
+from selectron.features.columns import hash_of
 
+DictRow: TypeAlias = Mapping[Any, Any]  # a row by its keys: numbers, texts or None
 WIDEST = 512  # columns of a dense row; with more keys than that, rows are sparse
 PLACES = 1 << 18  # of sparse rows
 SPARE, SHARE = 4, 8  # columns for keys that come later: so many at least, or one for every 8 keys
@@ -41,11 +42,11 @@ class DictRows:
 
     def __init__(self, width: int = SPARE, *, sparse: bool = False) -> None:
         self.width, self.sparse = width, sparse
-        self.columns: dict[Any, int] = {}
+        self.columns: dict[Label, int] = {}
         self.settled = False  # True: keys that come later share the last columns
         self._begin()
 
-    def widened(self, x: Mapping[Any, Any]) -> "DictRows":
+    def widened(self, x: DictRow) -> "DictRows":
         """Return rows with a column for each key of x, and of the rows before."""
         n = len(self.columns.keys() | _cells(x).keys())
         if n > WIDEST:
@@ -54,22 +55,22 @@ class DictRows:
 
     def _begin(self) -> None:
         dense = np.zeros(0 if self.sparse else self.width)
-        self._row: Any = None if self.sparse else dense
+        self._row: Table = None if self.sparse else dense
         self._cells = dense.data
         self._n = -1  # keys of the row before, if they have the first columns
-        self._get: Callable[[Any], tuple[Any, ...]] = itemgetter(0)
+        self._get: Callable[[DictRow], tuple[object, ...]] = itemgetter(0)
         self._pack: Callable[..., None] = Struct("").pack_into
-        self._values: tuple[Any, ...] = ()  # that lie in the row
+        self._values: tuple[object, ...] = ()  # that lie in the row
         self.key = b""  # of the row: equal rows have equal keys
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in ("width", "sparse", "columns", "settled")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._begin()
 
-    def row(self, x: Mapping[Any, Any]) -> Table:
+    def row(self, x: DictRow) -> Table:
         """Return the row of x, which holds until the next call; raise `Crowded` without room."""
         if x.__class__ is dict and len(x) == self._n:  # a Counter has a value for any key
             try:
@@ -90,7 +91,7 @@ class DictRows:
             self.key = row.tobytes()
         return row
 
-    def _dense_row(self, x: Mapping[Any, Any]) -> Table:
+    def _dense_row(self, x: DictRow) -> Table:
         row, cells, columns = self._row, self._cells, self.columns
         self._n, self._values = -1, ()
         row.fill(0.0)
@@ -103,7 +104,7 @@ class DictRows:
         self._remember_keys(x)
         return row
 
-    def _fill(self, cells: dict[Any, float]) -> None:
+    def _fill(self, cells: dict[Label, float]) -> None:
         """Fill the row; a key that is new gets a column."""
         row, columns = self._row, self.columns
         new = sorted((key for key in cells if key not in columns), key=str)
@@ -118,14 +119,14 @@ class DictRows:
                 column = self.width - 1 - hash_of(str(key)) % SPARE
             row[column] += value
 
-    def _remember_keys(self, x: Mapping[Any, Any]) -> None:
+    def _remember_keys(self, x: DictRow) -> None:
         """Take the short way with the next row, if it has these keys in the first columns."""
         places = sorted(x, key=self.columns.__getitem__)
         if len(x) > 1 and self.columns[places[-1]] == len(x) - 1:
             self._n, self._get = len(x), itemgetter(*places)
             self._pack = Struct(f"{len(x)}d").pack_into
 
-    def _sparse_row(self, x: Mapping[Any, Any]) -> Table:
+    def _sparse_row(self, x: DictRow) -> Table:
         found: dict[int, float] = {}
         for key, value in _cells(x).items():
             place = _place(key, self.width)
@@ -143,9 +144,9 @@ class DictRows:
         return row
 
 
-def _cells(x: Mapping[Any, Any]) -> dict[Any, float]:
+def _cells(x: DictRow) -> dict[Label, float]:
     """Return numbers by key; a text is a key of its own, and None no key at all."""
-    cells: dict[Any, float] = {}
+    cells: dict[Label, float] = {}
     for key, value in x.items():
         if isinstance(value, str):
             cells[f"{key}={value}"] = 1.0
@@ -160,5 +161,5 @@ def _cells(x: Mapping[Any, Any]) -> dict[Any, float]:
 
 
 @lru_cache(1 << 16)
-def _place(key: Any, places: int) -> int:
+def _place(key: Label, places: int) -> int:
     return hash_of(str(key)) % places

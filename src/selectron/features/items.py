@@ -1,16 +1,13 @@
 """Items as rows: the kind of the first item decides how all of them are read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from selectron.arrays import Matrix, Table
 from selectron.features.columns import Image, Vector, Words
-from selectron.features.pictures import grey_pixels, picture_of
-from selectron.features.recipe import Recipe
+from selectron.features.recipe import Recipe, Record, grey_pixels, picture_of
 
-Item = Mapping[str, Any]
 PLACES = 1 << 18  # of a text at hand
 
 
@@ -26,7 +23,7 @@ class Kind(Enum):
 KINDS = {kind.value: kind for kind in Kind}
 
 
-def kind_of(item: Item) -> Kind:
+def kind_of(item: Record) -> Kind:
     """Return what an item shows.
 
     >>> kind_of({"id": "1", "text": "hello"})
@@ -57,7 +54,7 @@ class Features:
     [2.0, 1.0]
     """
 
-    def __init__(self, first: Sequence[Item], images: Path | None = None) -> None:
+    def __init__(self, first: Sequence[Record], images: Path | None = None) -> None:
         self.kind = kind_of(first[0])
         self.images = images
         if self.kind is Kind.FIELDS:
@@ -69,21 +66,21 @@ class Features:
         else:
             self.recipe = Recipe((Vector("vector", len(first[0]["vector"])),))
 
-    def rows(self, items: Sequence[Item]) -> Table:
+    def rows(self, items: Sequence[Record]) -> Table:
         """Return a row for each item: sparse ones of words, others dense."""
         return self.recipe.rows([self._record(item) for item in items], self.images)
 
-    def _record(self, item: Item) -> Item:
+    def _record(self, item: Record) -> Record:
         kind = kind_of(item)
         if kind is not self.kind:
             raise ValueError(
                 f"item {item.get('id')!r} is {kind.value}, and the first ones are "
                 f"{self.kind.value}: label each kind in a store of its own"
             )
-        record: Item = item["fields"] if kind is Kind.FIELDS else item
+        record: Record = item["fields"] if kind is Kind.FIELDS else item
         return record
 
-    def picture(self, item: Item) -> Matrix:
+    def picture(self, item: Record) -> Matrix:
         """Return the picture of an item in grey, or refuse it."""
         try:
             return grey_pixels(picture_of(item["image"], self.images))

@@ -1,8 +1,11 @@
 """How a row is made of a record: decided once from the first records, the same on every machine."""
 
+import base64
+import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from io import BytesIO
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Matrix, Table
+from selectron.extras import extra
 from selectron.features.columns import (
     KEY,
+    Cells,
     Code,
     Column,
     Image,
@@ -19,15 +24,20 @@ from selectron.features.columns import (
     Tokens,
     Words,
     column_of,
+    hashed_letters,
+    hashed_names,
+    hashed_words,
+    moved,
     text_of,
 )
-from selectron.features.hashing import hashed_letters, hashed_names, hashed_words, moved
-from selectron.features.pictures import grey_pixels, picture_of
+from selectron.files import Description
 
 Record = Mapping[str, Any]
 LOOKED_AT = 1000  # records that decide
 PLACES, PLACES_OF_PAIRS = 1 << 16, 1 << 18  # of a wide row: more cost time, and gain nothing
 MOST_PLACES = 1 << 24
+PIXELS = 28  # a picture becomes so many rows and columns of grey
+MOST_PIXELS = 50_000_000  # of a picture that is read: larger ones are refused
 WIDEST = 512  # places of a row that is written out
 MOST_COLUMNS = 10_000
 
@@ -112,7 +122,7 @@ class Recipe:
         A text alone stands for a record of which it is the only column.
         """
         taken = [self._record(record) for record in records]
-        values = {
+        values: dict[str, Cells] = {
             column.name: [record.get(column.name) for record in taken] for column in self.columns
         }
         if self.is_wide:
@@ -128,12 +138,12 @@ class Recipe:
             raise ValueError(f"a row is made of {names}: pass records that have them, not texts")
         return {self.columns[0].name: record}
 
-    def _dense(self, column: Column, values: list[Any], images: Path | None) -> Matrix:
+    def _dense(self, column: Column, values: Cells, images: Path | None) -> Matrix:
         if isinstance(column, Image):
             return np.array([_grey(value, column.side, images) for value in values])
         return column.dense(values)
 
-    def _wide(self, values: dict[str, list[Any]], images: Path | None) -> Table:
+    def _wide(self, values: dict[str, Cells], images: Path | None) -> Table:
         parts: list[Table] = []
         named: list[Iterable[Tokens]] = []
         for column in self.columns:
@@ -168,20 +178,20 @@ class Recipe:
         size = max(map(len, lines))
         return "\n".join(f"{name.ljust(size)}  {said}" for name, said in lines.items())
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         """Return all by name, ready for JSON."""
         columns = [column.describe() for column in self.columns]
         left_out = [list(pair) for pair in self.left_out]
         return {"columns": columns, "left_out": left_out, "places": self.places}
 
     @classmethod
-    def described(cls, given: Any) -> "Recipe":
+    def described(cls, given: Description) -> "Recipe":
         """Make a recipe of what `describe` has returned, or refuse it."""
         left_out = tuple((str(name), str(why)) for name, why in given["left_out"])
         return cls(tuple(_column(each) for each in given["columns"]), left_out, given["places"])
 
 
-def _column(given: Mapping[str, Any]) -> Column:
+def _column(given: Description) -> Column:
     knobs = {name: value for name, value in given.items() if name != "kind"}
     if not isinstance(knobs.get("name"), str):
         raise ValueError(f"a column is called {knobs.get('name')!r:.40}")
@@ -190,9 +200,54 @@ def _column(given: Mapping[str, Any]) -> Column:
     return Column.KINDS[given["kind"]](**knobs)
 
 
-def _grey(value: Any, side: int, images: Path | None) -> Matrix:
+def _grey(value: object, side: int, images: Path | None) -> Matrix:
     """Return a picture in grey; one that is missing or cannot be read is blank."""
     try:
         return grey_pixels(picture_of(value, images), side)
     except (ValueError, OSError):
         return np.zeros(side * side)
+
+
+# --- pictures as shades of grey
+
+
+def picture_of(value: object, folder: Path | None) -> bytes:
+    """Return a picture: bytes, a data: address, or the name of a file in the folder."""
+    if isinstance(value, dict):
+        value = value.get("bytes") or value.get("path")
+    if isinstance(value, bytes):
+        return value
+    name = str(value)
+    if name.startswith("data:"):
+        try:
+            return base64.b64decode(name.partition(",")[2], validate=True)
+        except binascii.Error:
+            raise ValueError("its picture is not base64") from None
+    if folder is None:
+        raise ValueError(f"the picture {name!r} is named, and there is no folder of pictures")
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ValueError(f"the picture {name!r} lies outside its folder")
+    return path.read_bytes()
+
+
+def grey_pixels(picture: bytes, side: int = PIXELS) -> Matrix:
+    """Return a picture as side x side shades of grey from 0 to 1."""
+    with extra("label"):
+        from PIL import Image, UnidentifiedImageError  # noqa: PLC0415
+
+    try:
+        with Image.open(BytesIO(picture)) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise ValueError(
+                    f"a picture of {image.width} x {image.height} pixels is too large: make it "
+                    f"smaller than {MOST_PIXELS:,} in all"
+                )
+            grey = image.convert("L").resize((side, side), Image.Resampling.BOX)
+            return np.asarray(grey, float).reshape(-1) / 255.0
+    except UnidentifiedImageError:
+        raise ValueError("a picture cannot be read: it is no PNG, JPEG, GIF, BMP or WebP") from None
+    except ValueError:
+        raise
+    except Exception as error:  # decoders raise many kinds, for a picture of too many pixels too
+        raise ValueError(f"a picture cannot be read: {error}") from None

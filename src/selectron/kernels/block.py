@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Table, Vector
 from selectron.compiler.verbs import Verb
-from selectron.kernels.choice import KernelFunction, own_similarity, similarities
+from selectron.kernels import KernelFunction, own_similarity, similarities
 from selectron.kernels.support import (
     BlockRow,
     DensePanels,

@@ -12,8 +12,8 @@ import numpy as np
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import Verb, helper
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import State, in_file
-from selectron.spec import NOT_NEGATIVE
+from selectron.protocol import in_file
+from selectron.spec import NOT_NEGATIVE, State
 
 SMALL_LOSS = 0.01  # of |x|²: a tenth of the row's length
 

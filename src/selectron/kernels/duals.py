@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from selectron.kernels import Kernel, KernelChoice
 from selectron.kernels.budgets import Budget, Exit, Projection, Unlimited
-from selectron.kernels.choice import Kernel, KernelChoice
 from selectron.kernels.first_order import ManyClasses, Numbers, Prototypes, TwoClasses
 from selectron.kernels.second_order import Regression
 from selectron.kernels.support import MOST_RECENT, Support, widened, with_room
-from selectron.protocol import State
-from selectron.spec import UpdateRule
+from selectron.spec import State, UpdateRule
 from selectron.updates import Ballseptron, Perceptron, Ridge, SecondOrder
 from selectron.updates.covariance import Belief, ClassBelief
 from selectron.updates.ridge import RidgeRule

@@ -27,14 +27,13 @@ from selectron.numeric.sums import lane_dot
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
     already_exact,
     glance,
     in_file,
     learn,
     predict,
 )
-from selectron.spec import NOT_NEGATIVE
+from selectron.spec import NOT_NEGATIVE, State
 from selectron.updates.covariance import look, score
 from selectron.updates.first_order import is_mistake, lead, rival_of, sign_of
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Array, Codes, Matrix, Table, Vector
+from selectron.arrays import Array, Codes, DType, Matrix, Table, Vector
 from selectron.compiler.states import States, pack
 from selectron.compiler.verbs import digest, kernel
-from selectron.files import DamagedFile, fields, flag, whole
+from selectron.files import DamagedFile, Description, fields, flag, whole
+from selectron.kernels import KINDS, Kernel, KernelChoice
 from selectron.kernels.block import Block, Scratch, as_kind, fill_block, given_block
 from selectron.kernels.budgets import Exit, Unlimited
-from selectron.kernels.choice import KINDS, Kernel, KernelChoice
 from selectron.kernels.duals import begin_dual, dual_with_room
 from selectron.kernels.support import (
     MOST_RECENT,
@@ -33,6 +33,7 @@ from selectron.loop import (
     DONE,
     UNSOUND,
     Learner,
+    LoopRows,
     Moved,
     Rounds,
     compiled,
@@ -44,9 +45,8 @@ from selectron.loop import (
 from selectron.loop import Kernel as Loop
 from selectron.numeric.coins import toss
 from selectron.numeric.rows import Csr, Rows, no_rows, outside, part, shape
-from selectron.protocol import State
 from selectron.scalings import Raw
-from selectron.spec import Rules
+from selectron.spec import Rules, State
 
 LARGEST_BLOCK = MOST_RECENT
 MOST_DEGREE = 1 << 16  # of a file: each is a multiplication a round
@@ -108,11 +108,11 @@ class KernelMachine:
         self._converted: tuple[Rows, Rows] | None = None
         self._scratch = Scratch(self.dtype)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         passing = "_at_hand", "_converted", "_scratch"
         return {name: value for name, value in self.__dict__.items() if name not in passing}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._begin_scratch()
 
@@ -133,7 +133,7 @@ class KernelMachine:
         coefficients: Matrix = store.coefficients[:, : store.support.n_support].copy()
         return coefficients
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         """Return what a file has to say about kernel, memory and room."""
         if callable(self.choice.kernel):
             raise ValueError(
@@ -153,7 +153,9 @@ class KernelMachine:
         return {}
 
     @classmethod
-    def described(cls, setting: Any, described: dict[str, Any], n_numbers: int) -> "KernelMachine":
+    def described(
+        cls, setting: tuple[Rules, int, DType, int, int], described: Description, n_numbers: int
+    ) -> "KernelMachine":
         """Make a machine with room for the arrays of a file, which has so many numbers."""
         fields(described, "the machine", ("machine", "choice", "function", "sparse", "room"))
         rules, d, dtype, seed, n_classes = setting
@@ -184,7 +186,7 @@ class KernelMachine:
     def outweighs(self, rows: Rows) -> bool:
         return False  # powers overflow where plain products do not: a snapshot is worth it
 
-    def snapshot(self) -> tuple[Learner, list[Any], Vector]:
+    def snapshot(self) -> tuple[Learner, list[Array | None], Vector]:
         """Copy what a batch can change: without a budget, slots once filled stay as they are."""
         fixed: set[int] = set()
         if isinstance(self.store.budget, Unlimited):
@@ -193,7 +195,7 @@ class KernelMachine:
         copies = [None if id(a) in fixed else a.copy() for a in self.arrays()]
         return self.states.tree, copies, self.states.numbers.copy()
 
-    def restore(self, snapshot: tuple[Learner, list[Any], Vector]) -> None:
+    def restore(self, snapshot: tuple[Learner, list[Array | None], Vector]) -> None:
         with self.states.busy:
             learner, copies, numbers = snapshot
             self.states.adopt(learner)
@@ -270,7 +272,7 @@ class KernelMachine:
                 yield start, stop, self._filled(part(rows, start, stop))
             start = stop
 
-    def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+    def piece(self, rows: Rows, start: int) -> tuple[LoopRows, int]:
         """Return the block that begins with this row, or what is left of the one at hand."""
         rows, at_hand = self._as_kept(rows), self._at_hand
         if at_hand is not None and at_hand.rows is rows and at_hand.start <= start < at_hand.stop:

@@ -17,7 +17,8 @@ from selectron.kernels.first_order import compare_row, sum_over_support
 from selectron.kernels.support import BlockRow, keep
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import State, in_file
+from selectron.protocol import in_file
+from selectron.spec import State
 from selectron.updates.covariance import (
     begin_step,
     end_step,

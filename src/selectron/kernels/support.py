@@ -12,12 +12,12 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Array, Indices, Matrix, Table, Vector
 from selectron.compiler.verbs import Verb, helper
-from selectron.kernels.choice import Given, similarities
+from selectron.kernels import Given, similarities
 from selectron.kernels.tiles import PANEL, strip, tile, tile_rows
 from selectron.numeric.rows import Csr, Rows, SparseRow, square_norm
 from selectron.numeric.sums import gather_dot
-from selectron.protocol import State, flaw, out_of_range
-from selectron.spec import NOT_NEGATIVE, Range
+from selectron.protocol import flaw, out_of_range
+from selectron.spec import NOT_NEGATIVE, Range, State
 
 MOST_RECENT = 512
 NOT_MULTIPLIED = (-1, 0)

@@ -14,9 +14,8 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.emitting import Emission, Site, compiled_form_of
-from selectron.compiler.lanes import INDEX, spread
+from selectron.compiler.lanes import CACHE_LINE, INDEX, LEVEL_1, emit_hint_at, spread
 from selectron.compiler.numba_internals import cgutils
-from selectron.compiler.prefetch import CACHE_LINE, LEVEL_1, emit_hint_at
 from selectron.compiler.verbs import helper
 
 Number = float | np.floating

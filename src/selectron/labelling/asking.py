@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from selectron.labelling import checks
 from selectron.labelling.books import Books, Question, coin
 from selectron.labelling.checks import Label
-from selectron.labelling.events import Event
+from selectron.labelling.events import Body, Event, Item, Reply
 from selectron.labelling.lessons import ItemLearner, Pick
 
 LEAST_QUEUE = 4
@@ -98,7 +97,7 @@ def choose(
     ]
 
 
-def _candidates(free: NDArray[np.bool_]) -> dict[str, Any]:
+def _candidates(free: NDArray[np.bool_]) -> Body:
     digest = sha256(np.packbits(free).tobytes()).hexdigest()[:16]
     return {"unlabelled": int(free.sum()), "digest": digest}
 
@@ -109,9 +108,9 @@ def _audits(
     judged: NDArray[np.float64] | None,
     free: NDArray[np.bool_],
     numbers: list[int],
-) -> dict[int, dict[str, Any]]:
+) -> dict[int, Body]:
     """Draw an audit for each number, and take their items from those that are free."""
-    bodies: dict[int, dict[str, Any]] = {}
+    bodies: dict[int, Body] = {}
     # A frozen model knows the items of its time alone.
     known = free if judged is None else free[: len(judged)]
     for number in numbers:
@@ -192,7 +191,7 @@ def odds(books: Books, chances: NDArray[np.float64]) -> float:
 
 
 def from_stream(
-    item: dict[str, Any], name: str, kind: str, likely: float, guess: Label | None, at: float
+    item: Item, name: str, kind: str, likely: float, guess: Label | None, at: float
 ) -> Event:
     body = {
         "question": name,
@@ -208,7 +207,7 @@ def from_stream(
     return Event("chosen", body, at)
 
 
-def question_for(books: Books, question: Question, seconds: float) -> dict[str, Any]:
+def question_for(books: Books, question: Question, seconds: float) -> Reply:
     """Return a question as the page gets it."""
     return {
         "question": question.name,

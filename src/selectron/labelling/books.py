@@ -4,19 +4,27 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter, OrderedDict, deque
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.labelling.checks import DEFAULTS, Label
-from selectron.labelling.events import Event, canonical
+from selectron.labelling.checks import DEFAULTS, Label, Settings
+from selectron.labelling.events import Body, Event, Item, canonical
 
 FREE, ASKED, LABELLED, SKIPPED, PASSED = range(5)  # PASSED: pushed, and not asked
 TAKERS_KEPT = 256  # leases whose takers count as people at work
 STATES = ("unlabelled", "asked", "labelled", "skipped", "passed")
 
 Step = tuple[int, str, Any]  # the number of its event, what the learner is to do, with what
+
+
+class Note(TypedDict):
+    """What an annotator wrote about an item."""
+
+    text: str
+    annotator: str
+    at: float
 
 
 @dataclass(slots=True)
@@ -68,10 +76,10 @@ class Books:
 
     def __init__(self) -> None:
         self.seq = 0
-        self.items: list[dict[str, Any]] = []
+        self.items: list[Item] = []
         self.rows: dict[str, int] = {}
         self.classes: list[str] = []
-        self.settings: dict[str, Any] = dict(DEFAULTS)
+        self.settings: Settings = dict(DEFAULTS)
         self.annotators: dict[str, Counter[str]] = {}  # live answers and skips of each
         self.chosen = 0  # questions so far, open or not
         self.waiting: OrderedDict[int, Question] = OrderedDict()  # open, with nobody's lease
@@ -94,7 +102,7 @@ class Books:
         self.audits_from = 0  # audits of later questions count; each freeze begins anew
         self.frozen = False  # audits judge a frozen model, not the learner as it goes on
         self.freezes = 0
-        self.notes: dict[int, list[dict[str, Any]]] = {}
+        self.notes: dict[int, list[Note]] = {}
         self.steps: list[Step] = []  # what the learner is to do, in the order of the log
         self._latest_other = 0  # the number of the last event whose step is no lesson
         self.lessons: dict[int, int] = {}  # by row: the number of the event that teaches it
@@ -104,10 +112,10 @@ class Books:
         getattr(self, f"_{event.kind}")(event.body, seq, event.at)
         self.seq = seq
 
-    def row_of(self, body: dict[str, Any]) -> int:
+    def row_of(self, body: Body) -> int:
         return self.rows[body["item"]]
 
-    def question_of(self, body: dict[str, Any]) -> Question:
+    def question_of(self, body: Body) -> Question:
         """Read a question from the body of its `chosen` event."""
         return Question(
             int(body["question"][1:]),
@@ -159,7 +167,7 @@ class Books:
 
     # the events, one by one
 
-    def _items(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _items(self, body: Body, seq: int, at: float) -> None:
         first = len(self.items)
         state = PASSED if body.get("stream") else FREE
         for item in body["items"]:
@@ -173,19 +181,19 @@ class Books:
             self.taken.setdefault(source["name"], set()).update(source["messages"])
         self._take_step(seq, "rows", (first, len(self.items)))
 
-    def _classes(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _classes(self, body: Body, seq: int, at: float) -> None:
         self.classes += body["names"]
         self._take_step(seq, "classes", body["names"])
 
-    def _settings(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _settings(self, body: Body, seq: int, at: float) -> None:
         self.settings.update(body)
         if {"seed", "multilabel"} & body.keys():  # the learner was made with others
             self.relearn_from = -1
 
-    def _joined(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _joined(self, body: Body, seq: int, at: float) -> None:
         self.annotators[body["annotator"]] = Counter()
 
-    def _chosen(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _chosen(self, body: Body, seq: int, at: float) -> None:
         question = self.question_of(body)
         self.chosen = question.number
         self.waiting[question.number] = self.open_on[question.row] = question
@@ -194,16 +202,16 @@ class Books:
         self.to_repeat.pop(question.row, None)
         self._refresh(question.row)
 
-    def _leased(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _leased(self, body: Body, seq: int, at: float) -> None:
         question = self.waiting.pop(int(body["question"][1:]))
         question.annotator = body["annotator"]
         self.leased[question.number] = question
         self.takers.append(body["annotator"])
 
-    def _expired(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _expired(self, body: Body, seq: int, at: float) -> None:
         self._offer_first(self.leased.pop(int(body["question"][1:])))
 
-    def _answered(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _answered(self, body: Body, seq: int, at: float) -> None:
         question = self._settle(body["question"]) if body["question"] else None
         label = body.get("label")
         answer = Answer(
@@ -224,14 +232,14 @@ class Books:
 
     _skipped = _answered
 
-    def _corrected(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _corrected(self, body: Body, seq: int, at: float) -> None:
         answer = self.ids[body["id"]]
         answer.label, answer.corrected = body["label"], seq
         if body["annotator"] == answer.annotator:
             answer.own = body["label"]
         self._refresh(answer.row)
 
-    def _undone(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _undone(self, body: Body, seq: int, at: float) -> None:
         answer = self.ids[body["id"]]
         answer.undone = seq
         self.answers[answer.row].remove(answer)
@@ -247,11 +255,11 @@ class Books:
         if answer.row not in self.labels:
             self.to_repeat.pop(answer.row, None)
 
-    def _noted(self, body: dict[str, Any], seq: int, at: float) -> None:
-        note = {"text": body["text"], "annotator": body["annotator"], "at": at}
+    def _noted(self, body: Body, seq: int, at: float) -> None:
+        note: Note = {"text": body["text"], "annotator": body["annotator"], "at": at}
         self.notes.setdefault(self.row_of(body), []).append(note)
 
-    def _frozen(self, body: dict[str, Any], seq: int, at: float) -> None:
+    def _frozen(self, body: Body, seq: int, at: float) -> None:
         self.audits_from = self.chosen
         self.frozen = body["answers"] is not None
         self.freezes += self.frozen
@@ -260,7 +268,7 @@ class Books:
 
     # what several events have in common
 
-    def _take_step(self, seq: int, what: str, value: Any) -> None:
+    def _take_step(self, seq: int, what: str, value: object) -> None:
         self.steps.append((seq, what, value))
         self._latest_other = seq
 

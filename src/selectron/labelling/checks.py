@@ -3,16 +3,18 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from selectron.features.recipe import MOST_COLUMNS
-from selectron.labelling.events import canonical
+from selectron.labelling.events import Item, canonical
 
 Label = str | list[str]  # a list where an item may have several classes
 
 CLIENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 GOAL = re.compile(r"\s*(?:(error)\s*<=|(recall)\s*>=)\s*(\d*\.?\d+)\s*(%?)\s*")
 CONTENTS = ("text", "image", "fields", "vector")
+
+Settings: TypeAlias = dict[str, Any]  # those of `DEFAULTS`, by name
 
 DEFAULTS: Mapping[str, Any] = {
     "question": "Which class is it?",
@@ -75,13 +77,13 @@ def goal(text: str) -> Goal:
     return Goal(found[1] or found[2], limit)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Quote a value of the caller, cut to a length that fits into a message."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def client_id(value: Any) -> str:
+def client_id(value: object) -> str:
     if not isinstance(value, str) or not CLIENT_ID.fullmatch(value):
         raise Refused(
             422,
@@ -91,7 +93,7 @@ def client_id(value: Any) -> str:
     return value
 
 
-def words(value: Any, what: str, longest: int) -> str:
+def words(value: object, what: str, longest: int) -> str:
     """Check a text that people wrote: something to read, not too long, and valid Unicode."""
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
         raise Refused(
@@ -103,7 +105,7 @@ def words(value: Any, what: str, longest: int) -> str:
     return value
 
 
-def storable(value: Any, what: str) -> None:
+def storable(value: object, what: str) -> None:
     try:
         canonical(value)
     except RecursionError:
@@ -116,7 +118,7 @@ def storable(value: Any, what: str) -> None:
         ) from None
 
 
-def _unstorable(value: Any) -> Any:
+def _unstorable(value: object) -> object:
     """Return the innermost part of a value that is no JSON."""
     parts = value if isinstance(value, list | tuple) else []
     if isinstance(value, dict):
@@ -129,7 +131,7 @@ def _unstorable(value: Any) -> Any:
     return value
 
 
-def whole(value: Any, what: str, least: int, most: int) -> int:
+def whole(value: object, what: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise Refused(
             422,
@@ -139,13 +141,13 @@ def whole(value: Any, what: str, least: int, most: int) -> int:
     return value
 
 
-def class_names(names: Any) -> list[str]:
+def class_names(names: object) -> list[str]:
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise Refused(422, f"{shown(names)} is not a list of classes.", "Send a list of names.")
     return list(dict.fromkeys(words(name, "class", 200) for name in names))
 
 
-def label(value: Any, classes: Sequence[str], multilabel: bool) -> Label:
+def label(value: object, classes: Sequence[str], multilabel: bool) -> Label:
     """Check the label of an answer; several classes come in the order of the classes."""
     many = value if multilabel and isinstance(value, list) else [value]
     for name in many:
@@ -158,7 +160,7 @@ def label(value: Any, classes: Sequence[str], multilabel: bool) -> Label:
     return [name for name in classes if name in many] if multilabel else str(value)
 
 
-def item(value: Any) -> dict[str, Any]:
+def item(value: object) -> Item:
     if not isinstance(value, dict):
         raise Refused(422, f"{shown(value)} is not an item.", 'Send {"id": ..., "text": ...}.')
     words(value.get("id"), "id of an item", 512)
@@ -193,7 +195,7 @@ def item(value: Any) -> dict[str, Any]:
     return value
 
 
-def fields_together(items: Sequence[dict[str, Any]]) -> None:
+def fields_together(items: Sequence[Item]) -> None:
     """Refuse records that have too many fields, before each of them is looked at in all records."""
     names = {name for item in items for name in item["fields"]}
     if len(names) > MOST_COLUMNS:
@@ -204,7 +206,7 @@ def fields_together(items: Sequence[dict[str, Any]]) -> None:
         )
 
 
-def alike(item: dict[str, Any], first: dict[str, Any]) -> None:
+def alike(item: Item, first: Item) -> None:
     """Refuse an item that cannot be a row beside the first one."""
     for name in CONTENTS:
         if (name in item) != (name in first):
@@ -222,15 +224,15 @@ def alike(item: dict[str, Any], first: dict[str, Any]) -> None:
         )
 
 
-def _is_moderate(value: Any) -> bool:
+def _is_moderate(value: object) -> bool:
     return is_number(value) and abs(value) <= 1e100
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _share(value: Any) -> bool:
+def _share(value: object) -> bool:
     return is_number(value) and 0 <= value <= 1
 
 
@@ -254,7 +256,7 @@ SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def settings(changes: Any) -> dict[str, Any]:
+def settings(changes: object) -> Settings:
     if not isinstance(changes, dict):
         raise Refused(422, f"{shown(changes)} is no change of settings.", "Send an object.")
     for name, value in changes.items():

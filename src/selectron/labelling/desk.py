@@ -10,15 +10,15 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from selectron import __version__
 from selectron.features import Features
 from selectron.labelling import asking, checks, reading
 from selectron.labelling.audits import estimate
 from selectron.labelling.books import LABELLED, Answer, Books, Question, coin
-from selectron.labelling.checks import Label, Refused
-from selectron.labelling.events import Event
+from selectron.labelling.checks import Label, Refused, Settings
+from selectron.labelling.events import Event, Item, Reply
 from selectron.labelling.lessons import ItemLearner, Lessons, Pick, joined, parted
 from selectron.labelling.quality import Estimate, Quality
 
@@ -44,7 +44,7 @@ class Decision(NamedTuple):
     """
 
     events: list[Event]
-    reply: dict[str, Any]
+    reply: Reply
 
 
 class Predicted(NamedTuple):
@@ -67,7 +67,7 @@ class Desk:
     """
 
     def __init__(
-        self, learner: Callable[[dict[str, Any]], ItemLearner], estimate: Estimate = estimate
+        self, learner: Callable[[Settings], ItemLearner], estimate: Estimate = estimate
     ) -> None:
         self.books = Books()
         self._lessons = Lessons(learner)
@@ -138,7 +138,7 @@ class Desk:
 
     # what the owner of the desk decides
 
-    def add_items(self, items: Sequence[Any], at: float) -> Decision:
+    def add_items(self, items: Sequence[Item], at: float) -> Decision:
         new = self._new_items(items)
         return Decision(_items(new, at), {"added": len(new), "known": len(items) - len(new)})
 
@@ -147,7 +147,7 @@ class Desk:
         events = [Event("classes", {"names": new}, at)] if new else []
         return Decision(events, {"classes": self.books.classes + new})
 
-    def set(self, changes: dict[str, Any], at: float) -> Decision:
+    def set(self, changes: Settings, at: float) -> Decision:
         """Change settings. A raised budget lets a desk go on that has reached its goal."""
         now = self.books.settings
         body = {key: v for key, v in checks.settings(changes).items() if v != now[key]}
@@ -195,7 +195,7 @@ class Desk:
         self,
         id: str,
         question: str | None,
-        label: Any,
+        label: object,
         annotator: str,
         now: float,
         at: float,
@@ -225,7 +225,7 @@ class Desk:
         body["label"] = self._label(label)
         return self._done(Event("answered", body, at), events)
 
-    def correct(self, id: str, label: Any, annotator: str, at: float) -> Decision:
+    def correct(self, id: str, label: object, annotator: str, at: float) -> Decision:
         """Give an answer another label; the learner forgets the old one and learns this one now."""
         answer = self._answer(id)
         if answer.undone or answer.label is None:
@@ -297,7 +297,7 @@ class Desk:
             events += asking.choose(self.books, learner, judged, rate, at)
         return events
 
-    def push(self, items: Sequence[Any], at: float) -> Decision:
+    def push(self, items: Sequence[Item], at: float) -> Decision:
         """Take items of a stream: predict each, and ask where the learner's odds say so."""
         new = self._new_items(items)
         predicted = self._predict(list(items))
@@ -318,14 +318,14 @@ class Desk:
         ]
         return Decision(_items(new, at, stream=True) + asked, {"items": replies})
 
-    def take(self, source: str, messages: Sequence[tuple[str, Any]], at: float) -> Decision:
+    def take(self, source: str, messages: Sequence[tuple[str, Item]], at: float) -> Decision:
         """Push the items of up to 1,000 messages of a source, each message once.
 
         The event that adds the items has the ids of their messages: a message that is delivered
         again is known by its id. What is no item is refused alone, by the id of its message.
         """
         taken = self.books.taken.get(source, set())
-        new: dict[str, dict[str, Any]] = {}
+        new: dict[str, Item] = {}
         bringing: list[str] = []
         refused: dict[str, str] = {}
         for id, item in messages:
@@ -352,16 +352,16 @@ class Desk:
         """Say why nothing is asked, and what one may do; None where there is a question."""
         return reading.why(self.books, self.quality, annotator)
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Reply:
         return reading.status(self.books, self.quality)
 
     def items(
         self, state: str | None = None, doubt: str | None = None, q: str = "", page: int = 1
-    ) -> dict[str, Any]:
+    ) -> Reply:
         """Return a page of items for review."""
         return reading.items(self.books, self.learn(), (state, doubt, q, page))
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Reply:
         return reading.report(self.books, self.quality, self.learn())
 
     def digest(self) -> str:
@@ -384,16 +384,16 @@ class Desk:
             return []
         return [Event("joined", {"annotator": annotator}, at)]
 
-    def _new_items(self, items: Any) -> list[dict[str, Any]]:
+    def _new_items(self, items: object) -> list[Item]:
         if isinstance(items, str | dict) or not isinstance(items, Sequence):
             raise Refused(422, "The items are not a list.", 'Send {"items": [...]}.')
-        new: dict[str, dict[str, Any]] = {}
+        new: dict[str, Item] = {}
         for item in items:
             self._is_new(item, new)
         self._check_rows(list(new.values()))
         return list(new.values())
 
-    def _is_new(self, item: Any, new: dict[str, dict[str, Any]]) -> bool:
+    def _is_new(self, item: Item, new: dict[str, Item]) -> bool:
         """Add an item to those that are new, unless it is known; refuse what cannot be one."""
         checks.item(item)
         first = next(chain(self.books.items[:1], new.values()), item)
@@ -410,7 +410,7 @@ class Desk:
             new[item["id"]] = item
         return known is None
 
-    def _check_rows(self, new: list[dict[str, Any]]) -> None:
+    def _check_rows(self, new: list[Item]) -> None:
         """Refuse records of which the learner can make no rows: in the log they would stop it."""
         if not new or "fields" not in new[0]:
             return
@@ -429,7 +429,7 @@ class Desk:
         if n_first:
             self._features = features
 
-    def _check_settings(self, body: dict[str, Any]) -> None:
+    def _check_settings(self, body: Settings) -> None:
         after = {**self.books.settings, **body}
         if (body.keys() & {"multilabel", "seed"}) and (self.books.ids or self.books.chosen):
             raise Refused(
@@ -456,7 +456,7 @@ class Desk:
         may = (question for question in offers if self.books.may_answer(annotator, question))
         return list(islice(may, n))
 
-    def _open(self, name: Any, annotator: str, now: float) -> Question:
+    def _open(self, name: object, annotator: str, now: float) -> Question:
         """Find an open question that the annotator may answer."""
         if not isinstance(name, str) or not re.fullmatch("q[1-9][0-9]{0,17}", name):
             raise Refused(404, f"There is no question {checks.shown(name)}.", "Ask for the next.")
@@ -489,7 +489,7 @@ class Desk:
             )
         return question
 
-    def _row(self, item: Any) -> int:
+    def _row(self, item: object) -> int:
         row = self.books.rows.get(item) if isinstance(item, str) else None
         if row is None:
             raise Refused(404, f"There is no item {checks.shown(item)}.", "Look at the items.")
@@ -501,10 +501,10 @@ class Desk:
             raise Refused(404, f"There is no answer {id}.", "Use the id it was sent with.")
         return answer
 
-    def _label(self, label: Any) -> Label:
+    def _label(self, label: object) -> Label:
         return checks.label(label, self.books.classes, self.books.settings["multilabel"])
 
-    def _predict(self, items: list[dict[str, Any]]) -> dict[str, Predicted]:
+    def _predict(self, items: list[Item]) -> dict[str, Predicted]:
         """Predict items of a stream by their ids, before they are in the books."""
         books = self.books
         if not items or not books.knows_two_classes:
@@ -517,7 +517,7 @@ class Desk:
         }
 
     def _asked_of_stream(
-        self, new: list[dict[str, Any]], predicted: dict[str, Predicted], at: float
+        self, new: list[Item], predicted: dict[str, Predicted], at: float
     ) -> list[Event]:
         """Toss a coin for each new item, while the budget and the people keep up.
 
@@ -540,7 +540,7 @@ class Desk:
         return asked
 
 
-def _items(new: list[dict[str, Any]], at: float, **more: Any) -> list[Event]:
+def _items(new: list[Item], at: float, **more: object) -> list[Event]:
     return [
         Event("items", {"items": new[start : start + ITEMS_AN_EVENT], **more}, at)
         for start in range(0, len(new), ITEMS_AN_EVENT)

@@ -1,7 +1,8 @@
 """What happened, as it is stored: one event after the other, in strict JSON."""
 
 import json
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 KINDS = (
     "items",  # {"items": [item, ...]}, and "stream": true where they were pushed; with "source":
@@ -22,6 +23,11 @@ KINDS = (
     # null the learner as it goes on
 )
 
+# Objects of JSON.
+Item: TypeAlias = dict[str, Any]  # its id, its text, image, fields or vector, and perhaps meta
+Body: TypeAlias = dict[str, Any]  # what an event says
+Reply: TypeAlias = dict[str, Any]  # what a caller is told
+
 
 class Event(NamedTuple):
     """One thing that happened.
@@ -37,15 +43,15 @@ class Event(NamedTuple):
     """
 
     kind: str
-    body: dict[str, Any]
+    body: Body
     at: float
 
 
-STRICT: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "ensure_ascii": False}
-IN_ORDER, SORTED = json.JSONEncoder(**STRICT), json.JSONEncoder(sort_keys=True, **STRICT)
+strict = partial(json.JSONEncoder, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+IN_ORDER, SORTED = strict(), strict(sort_keys=True)
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """Write a JSON value as it is stored and chained, its keys in the order given.
 
     The order of keys is the order of columns, for people and for the learner. Nothing is added
@@ -62,7 +68,7 @@ def written(value: Any) -> str:
     return text
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """Write a JSON value in the one form that is hashed: the same, with its keys sorted.
 
     Examples

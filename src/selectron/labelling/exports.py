@@ -9,16 +9,17 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 from selectron.extras import extra
 from selectron.labelling import asking
-from selectron.labelling.books import Answer, Books
+from selectron.labelling.books import Answer, Books, Note
 from selectron.labelling.checks import Label
-from selectron.labelling.events import canonical
+from selectron.labelling.events import Item, canonical
 from selectron.labelling.lessons import ItemLearner
 
+Row: TypeAlias = dict[str, Any]  # one line of a file: its values by name
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes cells that begin like this
 
 
@@ -34,9 +35,9 @@ class Export(NamedTuple):
 class Line(NamedTuple):
     """An item with the answer that decides, then those of others; or what the learner says."""
 
-    item: dict[str, Any]
+    item: Item
     answers: list[Answer]
-    notes: list[dict[str, Any]]
+    notes: list[Note]
     guess: Label | None = None
     probability: float | None = None
 
@@ -80,7 +81,7 @@ def _label(answer: Answer) -> Label:
     return sorted(label) if isinstance(label, list) else label
 
 
-def _decided(line: Line) -> dict[str, Any]:
+def _decided(line: Line) -> Row:
     if line.answers:
         return {"label": _label(line.answers[0]), "annotator": line.answers[0].annotator}
     return {"label": None, "guess": line.guess, "probability": line.probability}
@@ -93,7 +94,7 @@ def _jsonl(books: Books, lines: list[Line]) -> Export:
     return Export("application/x-ndjson", "jsonl", _in_lines(map(_plain, lines)))
 
 
-def _plain(line: Line) -> dict[str, Any]:
+def _plain(line: Line) -> Row:
     written = {**line.item, **_decided(line)}
     if len(line.answers) > 1:
         written["answers"] = [
@@ -106,7 +107,7 @@ def _plain(line: Line) -> dict[str, Any]:
     return written
 
 
-def _in_lines(values: Iterator[dict[str, Any]]) -> bytes:
+def _in_lines(values: Iterator[Row]) -> bytes:
     return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values).encode()
 
 
@@ -115,7 +116,7 @@ def _in_lines(values: Iterator[dict[str, Any]]) -> bytes:
 
 def _csv(books: Books, lines: list[Line]) -> Export:
     head, rows = _table(lines)
-    cells: list[list[Any]] = [list(head), *([row.get(name) for name in head] for row in rows)]
+    cells: list[list[object]] = [list(head), *([row.get(name) for name in head] for row in rows)]
     out = io.StringIO(newline="")
     csv.writer(out).writerows([_safe(cell) for cell in row] for row in cells)
     changed = sum(_safe(cell) != _text(cell) for row in cells for cell in row)
@@ -127,14 +128,14 @@ def _csv(books: Books, lines: list[Line]) -> Export:
     return Export("text/csv; charset=utf-8", "csv", content, note if changed else None)
 
 
-def _safe(cell: Any) -> str:
+def _safe(cell: object) -> str:
     """Write a cell as a text that no spreadsheet takes for a formula."""
     text = _text(cell)
     is_number = isinstance(cell, int | float)
     return f"'{text}" if text.startswith(FORMULA) and not is_number else text
 
 
-def _text(cell: Any) -> str:
+def _text(cell: object) -> str:
     if cell is None:
         return ""
     return canonical(cell) if isinstance(cell, list | dict) else str(cell)
@@ -145,7 +146,7 @@ def _parquet(books: Books, lines: list[Line]) -> Export:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
 
-    def column(values: list[Any]) -> Any:
+    def column(values: list[object]) -> object:
         try:
             return pa.array(values)
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types
@@ -158,7 +159,7 @@ def _parquet(books: Books, lines: list[Line]) -> Export:
     return Export("application/vnd.apache.parquet", "parquet", out.getvalue())
 
 
-def _table(lines: list[Line]) -> tuple[list[str], list[dict[str, Any]]]:
+def _table(lines: list[Line]) -> tuple[list[str], list[Row]]:
     """Return the columns, and of each item its cells by column."""
     rows = [_cells(line) for line in lines]
     head = dict.fromkeys(["id", *(name for row in rows for name in row), "label"])
@@ -166,7 +167,7 @@ def _table(lines: list[Line]) -> tuple[list[str], list[dict[str, Any]]]:
     return [name for name in head if name not in last] + last, rows
 
 
-def _cells(line: Line) -> dict[str, Any]:
+def _cells(line: Line) -> Row:
     reserved = {"id", "meta", "label", "annotator", "guess", "probability"}
     cells = {name: value for name, value in line.item.items() if name not in ("fields", "meta")}
     for name, value in line.item.get("fields", {}).items():
@@ -186,7 +187,7 @@ def _prodigy(books: Books, lines: list[Line]) -> Export:
     return Export("application/x-ndjson", "jsonl", _in_lines(tasks))
 
 
-def _tasks(line: Line, options: list[dict[str, str]], style: str) -> Iterator[dict[str, Any]]:
+def _tasks(line: Line, options: list[dict[str, str]], style: str) -> Iterator[Row]:
     """Yield a task for each answer, as Prodigy keeps those of several sessions."""
     shown = _shown(line.item)
     task = shown | {
@@ -204,12 +205,12 @@ def _tasks(line: Line, options: list[dict[str, str]], style: str) -> Iterator[di
         yield task
 
 
-def _hash(value: Any) -> int:
+def _hash(value: object) -> int:
     """Return a whole number of 32 bits: equal for equal inputs, as Prodigy's hashes are."""
     return int.from_bytes(sha256(canonical(value).encode()).digest()[:4], "big", signed=True)
 
 
-def _shown(item: dict[str, Any]) -> dict[str, Any]:
+def _shown(item: Item) -> Item:
     """Return an item with a text where it has neither text nor picture: others show only these."""
     if "fields" in item:
         return item | {"text": "\n".join(f"{k}: {_text(v)}" for k, v in item["fields"].items())}
@@ -230,7 +231,7 @@ def _label_studio(books: Books, lines: list[Line]) -> Export:
     return Export("application/json", "json", content, note)
 
 
-def _task(number: int, line: Line) -> dict[str, Any]:
+def _task(number: int, line: Line) -> Row:
     data = _shown(line.item)
     meta = {"meta": data["meta"]} if "meta" in data else {}
     return {
@@ -259,7 +260,7 @@ def _task(number: int, line: Line) -> dict[str, Any]:
     }
 
 
-def _result(label: Label) -> list[dict[str, Any]]:
+def _result(label: Label) -> list[Row]:
     value = {"choices": _choices(label)}
     return [
         {"id": "label", "from_name": "label", "to_name": "item", "type": "choices", "value": value}

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from time import time
-from typing import Any
 
 from selectron.features import Features
 from selectron.labelling import asking
 from selectron.labelling.desk import ITEMS_AN_EVENT, Desk, Refused
+from selectron.labelling.events import Item, Reply
 from selectron.labelling.items import BY_NAME, Columns, batches, entry_of
 from selectron.labelling.service import Full, Service
-from selectron.labelling.sources.protocol import Away, Message, Source
+from selectron.labelling.sources import Away, Message, Source
 from selectron.labelling.store import Unfit
 from selectron.streams.records import Record
 
@@ -125,7 +125,7 @@ class Intake:
 
     def _bring(self, service: Service, messages: list[Message]) -> None:
         """Have the desk take messages, then settle them."""
-        items: list[tuple[str, dict[str, Any]]] = []
+        items: list[tuple[str, Item]] = []
         refused: dict[str, str] = {}
         name, ids = self.source.name, {message.id for message in messages}
         taken = service.read(lambda desk: desk.books.taken.get(name, set()) & ids)
@@ -150,7 +150,7 @@ class Intake:
         self.source.settle(messages, refused)
         self.dead += len(refused)
 
-    def _take(self, service: Service, items: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    def _take(self, service: Service, items: list[tuple[str, Item]]) -> Reply:
         name = self.source.name
         while True:
             try:
@@ -159,7 +159,7 @@ class Intake:
                 if self._ended.wait(PAUSE_SECONDS):
                     raise Away("the intake was stopped while calls waited") from None
 
-    def _item(self, message: Message) -> dict[str, Any]:
+    def _item(self, message: Message) -> Item:
         """Return the item that a message is; without an id of its own it has the message's place.
 
         A hash of the content, as with files, would make one item of two messages that say the same.

@@ -11,13 +11,14 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import time
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from selectron.arrays import Values
 from selectron.features import Features, kind_of
 from selectron.labelling import checks
-from selectron.labelling.checks import Label, Refused
+from selectron.labelling.checks import Label, Refused, Settings
 from selectron.labelling.desk import Decision, Desk
-from selectron.labelling.events import Event, canonical
+from selectron.labelling.events import Event, Item, canonical
 from selectron.labelling.service import Service
 from selectron.streams.opening import Tick
 from selectron.streams.records import Record, read_records
@@ -56,7 +57,7 @@ class Given(NamedTuple):
 class Entry(NamedTuple):
     """An item of a file; who labelled it first comes first."""
 
-    item: dict[str, Any]
+    item: Item
     answers: list[Given]
     notes: list[dict[str, str]]
     classes: list[str]  # that a task of Prodigy offers
@@ -108,7 +109,7 @@ def load(
     classes: Sequence[str] = (),
     images: Path | None = None,
     tick: Callable[[int], object] = int,
-    settings: Mapping[str, Any] | None = None,
+    settings: Settings | None = None,
 ) -> Loaded:
     """Bring items, then classes, the labels that are there, and settings to the desk.
 
@@ -251,7 +252,7 @@ def _answered(desk: Desk, item: str, given: Sequence[Given], at: float) -> Itera
             question = None
 
 
-def _content(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _content(values: Values) -> Values:
     """Return the columns: of a task of Label Studio they are its data."""
     data = values.get("data")
     is_task = LABEL_STUDIO & values.keys() or values.keys() <= {"id", "data"}
@@ -278,12 +279,12 @@ def entry_of(record: Record, columns: Columns = BY_NAME, multilabel: bool = Fals
     return Entry(item, named, [_note(note) for note in notes or []], classes, record.place)
 
 
-def _item(values: Mapping[str, Any], columns: Columns, label_column: str | None) -> dict[str, Any]:
+def _item(values: Values, columns: Columns, label_column: str | None) -> Item:
     for column in (columns.text, columns.image, columns.id, *columns.show):
         if column is not None and column not in values:
             raise ValueError(_missing(column, values))
     if columns.text is not None:
-        content: dict[str, Any] = {"text": _text(values[columns.text])}
+        content: Item = {"text": _text(values[columns.text])}
     elif columns.image is not None:
         content = {"image": _image(values[columns.image])}
     else:
@@ -300,9 +301,7 @@ def _item(values: Mapping[str, Any], columns: Columns, label_column: str | None)
     return checks.item({"id": _text(id)} | item)
 
 
-def _found_content(
-    values: Mapping[str, Any], columns: Columns, label_column: str | None
-) -> dict[str, Any]:
+def _found_content(values: Values, columns: Columns, label_column: str | None) -> Item:
     """Find what an item shows: by the names of desks, else its only column, else all of them."""
     for name, kind in (("fields", dict), ("vector", list), ("image", str), ("text", str)):
         if isinstance(values.get(name), kind):
@@ -317,14 +316,14 @@ def _found_content(
     return {"fields": rest}
 
 
-def _label_column(values: Mapping[str, Any], columns: Columns) -> str | None:
+def _label_column(values: Values, columns: Columns) -> str | None:
     if columns.label:
         return columns.label
     taken = {columns.text, columns.image, columns.id, *columns.show}
     return next((name for name in LABEL_COLUMNS if name in values and name not in taken), None)
 
 
-def _labelled(values: Mapping[str, Any], column: str | None) -> Iterator[tuple[Any, Any]]:
+def _labelled(values: Values, column: str | None) -> Iterator[tuple[object, object]]:
     """Yield labels of a plain record, and who gave each."""
     several = values.get("answers")
     if isinstance(several, list):
@@ -333,7 +332,7 @@ def _labelled(values: Mapping[str, Any], column: str | None) -> Iterator[tuple[A
         yield values[column], values.get("annotator") or FILE
 
 
-def _accepted(values: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _accepted(values: Values) -> Iterator[tuple[object, object]]:
     """Yield what somebody accepted in Prodigy; what was rejected or ignored has no label."""
     label = values.get("accept", values.get("label"))
     if values.get("answer", "accept") == "accept" and label is not None:
@@ -341,7 +340,7 @@ def _accepted(values: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
         yield label, who
 
 
-def _annotations(task: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _annotations(task: Values) -> Iterator[tuple[object, object]]:
     """Yield the choices of a task of Label Studio, and who made them."""
     for annotation in task.get("annotations") or []:
         who = annotation.get("completed_by") or FILE
@@ -354,7 +353,7 @@ def _annotations(task: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
                 break
 
 
-def _label(value: Any, multilabel: bool) -> Label:
+def _label(value: object, multilabel: bool) -> Label:
     many = value if isinstance(value, list) else [value]
     names = [checks.words(_text(name), "class", 200) for name in many]
     if multilabel:
@@ -364,16 +363,16 @@ def _label(value: Any, multilabel: bool) -> Label:
     return names[0]
 
 
-def _annotator(name: Any) -> str:
+def _annotator(name: object) -> str:
     return checks.words(str(name), "annotator", 200)
 
 
-def _note(note: Mapping[str, Any]) -> dict[str, str]:
+def _note(note: Values) -> dict[str, str]:
     text = checks.words(note["text"], "note", 10_000)
     return {"text": text, "annotator": _annotator(note["annotator"])}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Write a value as a text: 3.0 of a column of numbers is "3"."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -382,7 +381,7 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _image(value: Any) -> str:
+def _image(value: object) -> str:
     """Return the name of a picture, or the picture itself as a data: address."""
     data = value.get("bytes") if isinstance(value, dict) else value
     if isinstance(data, bytes):
@@ -392,7 +391,7 @@ def _image(value: Any) -> str:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a value that JSON has: dates and others as texts, what is no number as null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -405,10 +404,10 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: object) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def _missing(column: str, values: Mapping[str, Any]) -> str:
+def _missing(column: str, values: Values) -> str:
     there = ", ".join(repr(name) for name in values)
     return f"there is no column {column!r}; the columns are {there}"

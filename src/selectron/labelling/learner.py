@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ from scipy import sparse
 
 from selectron.arrays import Flags, Indices, Table
 from selectron.classifier.estimator import SelectiveClassifier, load_as
+from selectron.classifier.run import Checkpoint
 from selectron.features import Features
+from selectron.labelling.checks import Settings
+from selectron.labelling.events import Item
 from selectron.labelling.lessons import Pick, joined, parted
 
 Label = str | list[str]
@@ -32,14 +35,14 @@ class Snapshot(NamedTuple):
     classes: list[str]
     lessons: list[tuple[int, Label]]
     studied: int
-    learners: list[tuple[SelectiveClassifier, Any]]
+    learners: list[tuple[SelectiveClassifier, Checkpoint]]
 
 
 class Begun(NamedTuple):
     """Learners that have studied the items, before their first lesson."""
 
     n_items: int
-    learners: list[tuple[SelectiveClassifier, Any]]
+    learners: list[tuple[SelectiveClassifier, Checkpoint]]
 
 
 class PoolLearner:
@@ -56,10 +59,10 @@ class PoolLearner:
         The folder of the pictures that items name.
     """
 
-    def __init__(self, settings: dict[str, Any], images: Path | None = None) -> None:
+    def __init__(self, settings: Settings, images: Path | None = None) -> None:
         self._seed, self._images = int(settings.get("seed") or 0), images
         self._several = bool(settings.get("multilabel"))
-        self._items: list[dict[str, Any]] = []
+        self._items: list[Item] = []
         self._first = 0  # items that came first, and decided how all others are read
         self._features: Features | None = None
         self._pieces: list[Table] = []  # rows of items, as they came
@@ -72,7 +75,7 @@ class PoolLearner:
 
     # --- what the log tells
 
-    def add_rows(self, items: list[dict[str, Any]]) -> None:
+    def add_rows(self, items: list[Item]) -> None:
         """Take items in; rows are numbered in their order."""
         if not items:
             return
@@ -171,7 +174,7 @@ class PoolLearner:
             return self._chances[rows]
         return self._of_rows(self._rows[rows], len(rows))
 
-    def forecast(self, items: list[dict[str, Any]]) -> Chances:
+    def forecast(self, items: list[Item]) -> Chances:
         """Return the probability of each class for items that were not added."""
         features = self._features or Features(items, self._images)
         return self._of_rows(features.rows(items), len(items))
@@ -224,7 +227,7 @@ class PoolLearner:
         files = [learner.packing() for learner in self._learners]
         return lambda: joined(says, *(file() for file in files))
 
-    def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
+    def unpack(self, data: bytes, items: list[Item]) -> None:
         """Take what was packed into a new learner, with the items that were there then."""
         says, files = parted(data)
         if says["items"] != len(items):

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.files import Description
 from selectron.labelling.books import Books, Step
-from selectron.labelling.checks import Label
-from selectron.labelling.events import canonical
+from selectron.labelling.checks import Label, Settings
+from selectron.labelling.events import Item, canonical
 
 LEAST_POWER = 5  # of the two in the distance of two snapshots
 WARM_LESSONS = 5  # two of each class, or one of a third class and one after it
@@ -35,7 +36,7 @@ class ItemLearner(Protocol):
     included: those that came later are added again.
     """
 
-    def add_rows(self, items: list[dict[str, Any]]) -> None:
+    def add_rows(self, items: list[Item]) -> None:
         """Take items in; rows are numbered in their order."""
 
     def add_classes(self, names: list[str]) -> None: ...
@@ -51,10 +52,10 @@ class ItemLearner(Protocol):
     def chances_at(self, rows: Sequence[int]) -> NDArray[np.float64]:
         """Return the probability of each class for some rows alone."""
 
-    def forecast(self, items: list[dict[str, Any]]) -> NDArray[np.float64]:
+    def forecast(self, items: list[Item]) -> NDArray[np.float64]:
         """Return the probability of each class for items that were not added."""
 
-    def snapshot(self) -> Any: ...
+    def snapshot(self) -> object: ...
     def restore(self, snapshot: Any) -> None: ...
     def digest(self) -> str: ...
     def file(self) -> bytes:
@@ -63,14 +64,14 @@ class ItemLearner(Protocol):
     def packing(self) -> Callable[[], bytes]:
         """Copy all that is known except the items; what is returned makes bytes of it."""
 
-    def unpack(self, data: bytes, items: list[dict[str, Any]]) -> None:
+    def unpack(self, data: bytes, items: list[Item]) -> None:
         """Take what was packed into a new learner, with the items that were there then."""
 
 
 class Saved(NamedTuple):
     steps: int  # how many steps of the books the snapshot has
     lessons: int
-    learner: Any
+    learner: object
     judged: NDArray[np.float64] | None
 
 
@@ -82,7 +83,7 @@ class Lessons:
     much as some forty lessons, so one is taken before every thirty-second.
     """
 
-    def __init__(self, make: Callable[[dict[str, Any]], ItemLearner]) -> None:
+    def __init__(self, make: Callable[[Settings], ItemLearner]) -> None:
         self._make = make
         self._saved: list[Saved] = []
         self._done = 0  # steps of the books that the learner has followed
@@ -225,13 +226,13 @@ def _is_lesson(step: Step) -> bool:
     return step[1] == "teach"
 
 
-def joined(says: dict[str, Any], *parts: bytes) -> bytes:
+def joined(says: Description, *parts: bytes) -> bytes:
     """Return parts as one, after a line that describes them."""
     sizes = [len(part) for part in parts]
     return b"".join([canonical({"sizes": sizes, **says}).encode(), b"\n", *parts])
 
 
-def parted(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+def parted(data: bytes) -> tuple[Description, list[bytes]]:
     """Return the description and the parts of what was joined."""
     first = data.index(b"\n") + 1
     says = json.loads(data[:first])

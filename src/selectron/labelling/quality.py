@@ -1,13 +1,17 @@
 """What the audits say: the error with its interval, and whether the goal is reached."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from selectron.labelling import checks
 from selectron.labelling.audits import Audited, Draw
 from selectron.labelling.books import Books, Question
+from selectron.labelling.checks import Label
+from selectron.labelling.events import Reply
 
-Estimate = Callable[[Audited, float], dict[str, Any]]
+Estimate = Callable[[Audited, float], Reply]
+
+Known = TypeVar("Known")
 
 CURVE_POINTS = 32
 CERTIFYING_RATE = 1.0  # of audits, when the goal is near
@@ -17,18 +21,25 @@ OUTLOOK_LABELS = 25
 OUTLOOK_AUDITS = 20  # with fewer audits a forecast would be a guess
 
 
+class Judged(NamedTuple):
+    """An audit, and the label it got."""
+
+    question: Question
+    label: Label
+
+
 class Quality:
     """The estimates of one desk, computed again only when an audit changes."""
 
     def __init__(self, books: Books, estimate: Estimate) -> None:
         self._books = books
         self._estimate = estimate
-        self._key: Any = None
+        self._key: object = None
         self._cache: dict[str, Any] = {}
         self._plotted: list[Draw] = []
-        self._points: dict[int, dict[str, Any]] = {}
+        self._points: dict[int, Reply] = {}
 
-    def judged(self) -> list[tuple[Question, Any]]:
+    def judged(self) -> list[Judged]:
         """Return the audits that count, with the labels given, in the order of the draws.
 
         For the error they are those of the model at hand, for recall all that were ever drawn.
@@ -39,7 +50,7 @@ class Quality:
         after = 0 if self._measure() == "recall" else books.audits_from
         pushed = books.passed if self._measure() == "recall" or books.frozen else ()
         return [
-            (question, books.labels[row])
+            Judged(question, books.labels[row])
             for row, question in books.audits.items()
             if row in books.labels and question.number > after and row not in pushed
         ]
@@ -97,11 +108,11 @@ class Quality:
         recall = self.recall()["recall"]
         return recall is not None and recall >= checks.goal(self._books.settings["goal"]).limit
 
-    def error(self) -> dict[str, Any]:
+    def error(self) -> Reply:
         """Return error, low, high and the number of audits."""
         return dict(self._kept("error", lambda: self._of(self._wrong())))
 
-    def recall(self) -> dict[str, Any]:
+    def recall(self) -> Reply:
         """Return the recall of the answers, with its lower limit.
 
         Audits bound the share of the positive class among the items without a label. So they
@@ -129,7 +140,7 @@ class Quality:
         """Say whether the desk has nothing more to ask because the goal is reached."""
         return self.reached() and not self._books.settings["beyond_goal"]
 
-    def curve(self) -> list[dict[str, Any]]:
+    def curve(self) -> list[Reply]:
         """Return the error by questions asked, at most at 64 places."""
         audits, records = self.judged(), self._wrong()
         if self._plotted != records[: len(self._plotted)]:
@@ -146,7 +157,7 @@ class Quality:
         self._points = {n: self._points[n] for n in sorted(places)}
         return list(self._points.values())
 
-    def outlook(self) -> dict[str, Any] | None:
+    def outlook(self) -> Reply | None:
         """Say what the next labels should bring, if audits go on as they went.
 
         None where there are too few audits or items to say so.
@@ -197,12 +208,12 @@ class Quality:
     def _audited(self, draws: list[Draw], left: int) -> Audited:
         return Audited(draws, left, self._books.frozen)
 
-    def _of(self, draws: list[Draw]) -> dict[str, Any]:
+    def _of(self, draws: list[Draw]) -> Reply:
         if not draws:
             return {"error": None, "low": 0.0, "high": 1.0, "audits": 0}
         return self._estimate(self._audited(draws, self._books.n_at_hand), self.level)
 
-    def _kept(self, name: str, compute: Callable[[], Any]) -> Any:
+    def _kept(self, name: str, compute: Callable[[], Known]) -> Known:
         books = self._books
         key = (
             books.audits_changed,
@@ -212,7 +223,8 @@ class Quality:
             self._key, self._cache = key, {}
         if name not in self._cache:
             self._cache[name] = compute()
-        return self._cache[name]
+        known: Known = self._cache[name]
+        return known
 
 
 def _limit(goal: str | None) -> float | None:

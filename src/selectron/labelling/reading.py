@@ -1,7 +1,6 @@
 """What can be read at the desk: status, items for review, the report, why nothing is asked."""
 
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from selectron.labelling import asking, checks, people
 from selectron.labelling.books import FREE, PASSED, STATES, Books
 from selectron.labelling.checks import Label
+from selectron.labelling.events import Item, Reply
 from selectron.labelling.lessons import ItemLearner
 from selectron.labelling.quality import Quality
 
@@ -64,7 +64,7 @@ def _why_no_item(books: Books, annotator: str | None) -> tuple[str | None, str]:
     return "every item has an answer", "Add items, review the answers, or export them."
 
 
-def status(books: Books, quality: Quality) -> dict[str, Any]:
+def status(books: Books, quality: Quality) -> Reply:
     """Return where the work stands."""
     settings = books.settings
     goal = settings["goal"]
@@ -96,7 +96,7 @@ def status(books: Books, quality: Quality) -> dict[str, Any]:
 
 def items(
     books: Books, learner: ItemLearner, call: tuple[str | None, str | None, str, int]
-) -> dict[str, Any]:
+) -> Reply:
     """Return a page of the items in a state that have all words searched for."""
     state, doubt, q, page = call
     checks.whole(page, "page", 1, 2**31)
@@ -120,7 +120,7 @@ def items(
     }
 
 
-def report(books: Books, quality: Quality, learner: ItemLearner) -> dict[str, Any]:
+def report(books: Books, quality: Quality, learner: ItemLearner) -> Reply:
     """Return what is known about the answers: by class from audits, by annotator, in doubt."""
     pairs = [(question.guess, label) for question, label in quality.judged()]
     reliable = people.reliability(
@@ -148,7 +148,7 @@ def _tally(books: Books, name: str) -> dict[str, int]:
     return {"answers": tally["answers"], "skipped": tally["skipped"]}
 
 
-def _reliability(found: people.Reliability | None) -> dict[str, Any]:
+def _reliability(found: people.Reliability | None) -> Reply:
     return {
         "compared": found.compared if found else 0,
         "reliability": found.share if found else None,
@@ -167,7 +167,7 @@ def _in_state(books: Books, state: str | None) -> Iterable[int]:
     return found
 
 
-def _has_words(item: dict[str, Any], q: str) -> bool:
+def _has_words(item: Item, q: str) -> bool:
     if not q:
         return True
     content = item.get("text") or item.get("fields") or item.get("image", "")
@@ -189,7 +189,7 @@ def _doubt(books: Books, chances: NDArray[np.float64], row: int) -> float:
     return float(1 - chances[books.classes.index(str(label))])
 
 
-def _for_review(books: Books, row: int, chances: NDArray[np.float64] | None) -> dict[str, Any]:
+def _for_review(books: Books, row: int, chances: NDArray[np.float64] | None) -> Reply:
     known = chances is not None and row < len(chances)
     return {
         "item": books.items[row],
@@ -226,7 +226,7 @@ def _decision(books: Books, row: int) -> Hashable | None:
     return _hashable(books.labels[row]) if decided else None
 
 
-def _disagreements(books: Books) -> Iterator[dict[str, Any]]:
+def _disagreements(books: Books) -> Iterator[Reply]:
     for row in books.shared:
         opinions = _opinions(books, row)
         if len(set(opinions.values())) > 1:
@@ -242,16 +242,16 @@ def _disagreements(books: Books) -> Iterator[dict[str, Any]]:
             }
 
 
-def _confusion(books: Books, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+def _confusion(books: Books, pairs: list[tuple[Label | None, Label]]) -> Reply:
     """Count audits by the answer (row) and what the learner had predicted (column)."""
-    place = {name: n for n, name in enumerate(books.classes)}
+    place: dict[object, int] = {name: n for n, name in enumerate(books.classes)}
     counts = [[0] * len(place) for _ in place]
     for guess, label in pairs:
         counts[place[label]][place[guess]] += 1
     return {"classes": list(books.classes), "counts": counts}
 
 
-def _of_class(name: str, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+def _of_class(name: str, pairs: list[tuple[Label | None, Label]]) -> Reply:
     """Return precision and recall of one class among the audits."""
     guessed = [_has(guess, name) for guess, _ in pairs]
     labelled = [_has(label, name) for _, label in pairs]
@@ -263,11 +263,11 @@ def _of_class(name: str, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
     }
 
 
-def _has(label: Any, name: str) -> bool:
+def _has(label: Label | None, name: str) -> bool:
     return name in label if isinstance(label, list) else name == label
 
 
-def _slips(books: Books, learner: ItemLearner) -> list[dict[str, Any]]:
+def _slips(books: Books, learner: ItemLearner) -> list[Reply]:
     """Return the answers to which the learner gives less chance than to the contrary."""
     if not books.knows_two_classes:
         return []

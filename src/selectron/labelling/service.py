@@ -15,11 +15,11 @@ from contextlib import suppress
 from math import inf
 from threading import Condition, Lock, Thread
 from time import monotonic, time
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from selectron.labelling.desk import Decision, Desk
-from selectron.labelling.events import Event
-from selectron.labelling.store.log import DiskFull, Store, check_fit
+from selectron.labelling.events import Event, Reply
+from selectron.labelling.store import DiskFull, Store, check_fit
 
 T = TypeVar("T")
 Command = Callable[[Desk], Decision]
@@ -60,7 +60,7 @@ class Packs(Protocol):
 
 class Call(NamedTuple):
     command: Command
-    future: Future[dict[str, Any]]
+    future: Future[Reply]
 
 
 class Service:
@@ -108,7 +108,7 @@ class Service:
         """Why no more calls are taken, or None."""
         return self._why
 
-    def submit(self, command: Command) -> Future[dict[str, Any]]:
+    def submit(self, command: Command) -> Future[Reply]:
         """Let the desk decide; the future has the reply once all events of the call are durable.
 
         A command that raises fails its own future and changes nothing. A future that fails with
@@ -167,7 +167,7 @@ class Service:
             except DiskFull as error:  # every answer is kept, and they are small
                 logger.warning("answers are kept; the next start learns them anew: %s", error)
 
-    def _queue(self, command: Command, room: float) -> Future[dict[str, Any]]:
+    def _queue(self, command: Command, room: float) -> Future[Reply]:
         call = Call(command, Future())
         with self._state:
             if self._why:
@@ -245,7 +245,7 @@ class Service:
                 self._changed.notify()
             self._tell()
 
-    def _decide(self, command: Command, events: list[Event]) -> dict[str, Any] | Exception:
+    def _decide(self, command: Command, events: list[Event]) -> Reply | Exception:
         """Apply what the desk decides, or say why it refused."""
         try:
             decision = command(self._desk)

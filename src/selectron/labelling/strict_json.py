@@ -32,7 +32,7 @@ def loads(body: bytes) -> Any:
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise BadValue("A key occurs twice in one object.")
@@ -46,7 +46,7 @@ def _refuse_constant(name: str) -> None:
 DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
-def check(value: Any, depth: int = 0) -> None:
+def check(value: object, depth: int = 0) -> None:
     """Refuse a value that nothing here accepts."""
     if depth > DEEPEST:
         raise BadValue(f"Values are nested more than {DEEPEST} deep.")

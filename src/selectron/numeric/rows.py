@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numba import types
 
-from selectron.arrays import Array, DType, Indices, Matrix, Vector
+from selectron.arrays import Array, DType, Indices, Matrix, Table, Vector
 from selectron.compiler.emitting import Emission, compiled_form_of
 from selectron.compiler.verbs import Verb
 from selectron.numeric.sums import fresh_dot, gather_dot, lane_dot, largest, three_dots
@@ -151,7 +151,7 @@ def _writeable(rows: Csr) -> bool:
     return rows.indices.flags.writeable or rows.starts.flags.writeable
 
 
-def check_pointers(X: Any) -> None:
+def check_pointers(X: Table) -> None:
     """Refuse a sparse matrix whose pointers lead out of its arrays.
 
     It must come before any of scipy's own work on the matrix: scipy trusts them, and a damaged one
@@ -175,7 +175,7 @@ def check_pointers(X: Any) -> None:
     )
 
 
-def _n_pointers(X: Any) -> int:
+def _n_pointers(X: Table) -> int:
     if X.ndim == 1:
         return 2
     if X.format == "bsr":

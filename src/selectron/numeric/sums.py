@@ -13,9 +13,8 @@ from numba import types
 
 from selectron.arrays import Indices, Vector
 from selectron.compiler.emitting import Emission, Site, compiled_form_of
-from selectron.compiler.lanes import FLAG, INDEX, LaneLoop
+from selectron.compiler.lanes import FLAG, INDEX, LaneLoop, emit_hint, is_zen
 from selectron.compiler.numba_internals import cgutils
-from selectron.compiler.prefetch import emit_hint, is_zen
 
 LANES = LaneLoop.lanes
 

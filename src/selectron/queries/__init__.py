@@ -5,13 +5,7 @@ from selectron.queries.budget import Budget
 from selectron.queries.capped import Capped
 from selectron.queries.floor import Floor
 from selectron.queries.halving import Halving
-from selectron.queries.margin import (
-    AdaptiveMargin,
-    Always,
-    Margin,
-    SecondOrderMargin,
-    Uniform,
-)
+from selectron.queries.margin import AdaptiveMargin, Always, Margin, SecondOrderMargin, Uniform
 from selectron.queries.threshold import Balanced, RateTracking
 
 __all__ = [

@@ -11,12 +11,12 @@ from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any
 
-from selectron.reproduce.harness.experiment import Experiment
+from selectron.reproduce.harness.experiment import AnyExperiment, Experiment
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
 
-def _experiment(name: str, **declared: Any) -> Experiment[Any, Any]:
+def _experiment(name: str, **declared: Any) -> AnyExperiment:
     """Make an experiment of its declaration, in which code stands as `module` or `module:name`."""
     code = {part: resolve_name(f"{__name__}.{declared[part]}")
             for part in ("study", "needs") if part in declared}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import frexp, inf, ldexp
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from selectron.compiler.verbs import helper, seldom
 from selectron.numeric.pictures import smooth
 from selectron.numeric.rows import WIDEST_KEPT, Row, sealed_row, write_out
 from selectron.protocol import (
+    Folded,
     Presented,
     QueryState,
     UpdateState,
@@ -284,7 +285,7 @@ def automatic_present(scaling: AutomaticState, x: Row) -> Presented:
 
 
 @fold.of(AutomaticState)
-def fold_images(scaling: AutomaticState, weights: Matrix) -> Any:
+def fold_images(scaling: AutomaticState, weights: Matrix) -> Folded:
     """Fold the centring and the smoothing of images; entries of tables are cut one by one."""
     if scaling.kind != IMAGES:
         return None

@@ -6,11 +6,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from selectron.arrays import DType, Indices, Matrix, Vector
-from selectron.numeric.directions import leading_directions
+from selectron.numeric.directions import leading_directions, weigh, weigh_table
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Csr, Row, Rows, SparseRow, as_sparse, shape
 from selectron.numeric.sums import lane_dot
-from selectron.numeric.words import weigh, weigh_table
 from selectron.protocol import (
     absorb,
     flaw,

@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from itertools import repeat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 
-from selectron.arrays import Array
+from selectron.arrays import Array, DType, Values
 
 PAIRS = (("X", "y"), ("x", "y"), ("x_train", "y_train"), ("X_train", "y_train"))
 CHUNK = 1 << 20  # bytes of an array at a time
 NO_ARCHIVE = "it is no npz archive, or a damaged one; write it with numpy.savez"
 
 
-def npz_records(path: Path) -> Iterator[dict[str, Any]]:
+def npz_records(path: Path) -> Iterator[Values]:
     """Yield each row as a vector, with its label where there is an array of labels."""
     if not is_zipfile(path):
         raise ValueError(f"{path.name}: {NO_ARCHIVE}")
@@ -49,7 +49,7 @@ def _rows(archive: ZipFile, name: str) -> Iterator[Array]:
             left -= n
 
 
-def _head(file: BinaryIO | Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _head(file: Any) -> tuple[tuple[int, ...], DType]:
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0
     shape, columns_first, dtype = (

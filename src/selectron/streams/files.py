@@ -3,19 +3,17 @@
 import zlib
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selectron.arrays import Matrix
+from selectron.arrays import Array, Label, Matrix, Table
 from selectron.features import Recipe
 from selectron.numeric.rows import check_pointers
 from selectron.streams.arrays_file import NO_ARCHIVE, PAIRS
 from selectron.streams.records import name_of
 from selectron.streams.rows import FileRows
-from selectron.streams.shipped import SHIPPED, read_shipped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
     # svmlight files and CSR archives give sparse rows, all others a matrix.
     Features = Matrix | csr_array[np.float64, tuple[int, int]] | csr_matrix[np.float64]
 
-Labels = NDArray[Any]
-Arrays = dict[str, NDArray[Any]]
+Labels = Array
+Arrays = dict[str, Array]
 TEST_PAIRS = (("x_test", "y_test"), ("X_test", "y_test"))
 UNREADABLE = (ValueError, EOFError, BadZipFile, BadGzipFile, zlib.error)
 
@@ -45,7 +43,7 @@ class Content(NamedTuple):
 class Stream(NamedTuple):
     """Rows in their order, a label for each, and test rows where the file has some."""
 
-    X: Any  # a matrix, or sparse rows (CSR)
+    X: Table  # a matrix, or sparse rows (CSR)
     y: Labels
     name: str
     test: "tuple[Features, Labels] | None" = None
@@ -132,8 +130,8 @@ def _read_svmlight(path: Path, target: str | None) -> Content:
 def _read_records(path: Path, target: str | None, *, pairs: bool) -> Content:
     """Read records whose labels are all there, and make rows of them."""
     rows = FileRows(path, target, supervised=True, pairs=pairs)
-    pieces: list[Any] = []
-    labels: list[Any] = []
+    pieces: list[Table] = []
+    labels: list[Label] = []
     for batch in rows:
         pieces.append(batch.X)
         labels += batch.labels
@@ -143,7 +141,7 @@ def _read_records(path: Path, target: str | None, *, pairs: bool) -> Content:
     return Content(_stacked(pieces), np.asarray(labels), None, rows.recipe)
 
 
-def _stacked(pieces: list[Any]) -> Any:
+def _stacked(pieces: list[Table]) -> Table:
     if isinstance(pieces[0], np.ndarray):
         return np.vstack(pieces)
     from scipy import sparse  # noqa: PLC0415
@@ -155,3 +153,19 @@ READERS = {
     "npz": _read_npz,
     **dict.fromkeys(("svm", "svmlight", "libsvm", "dat"), _read_svmlight),
 }
+
+
+SHIPPED = {
+    "breast-cancer": "load_breast_cancer",
+    "digits": "load_digits",
+    "iris": "load_iris",
+    "wine": "load_wine",
+}
+
+
+def read_shipped(name: str) -> tuple[Array, Array]:
+    """Return the rows of a data set of this name, and their labels."""
+    from sklearn import datasets  # noqa: PLC0415 - costs half a second
+
+    X, y = getattr(datasets, SHIPPED[name])(return_X_y=True)
+    return X, y

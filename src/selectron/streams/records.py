@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from selectron.arrays import Values
 from selectron.extras import extra
 from selectron.streams import opening
 from selectron.streams.arrays_file import npz_records
@@ -35,7 +36,7 @@ MARKS = b"\xef\xbb\xbf \t\r\n"  # what may stand before the first character
 class Record(NamedTuple):
     """What one row of a file says."""
 
-    values: dict[str, Any]  # by column
+    values: Values  # by column
     place: str  # for messages: "tickets.csv, line 7"
     size: int = 0  # bytes, about
 
@@ -185,7 +186,7 @@ def _more(text: io.TextIOWrapper, n: int, place: str) -> str:
         raise ValueError(f"{place} or soon after: this is not UTF-8") from None
 
 
-def _object(value: Any, place: str, size: int) -> Record:
+def _object(value: object, place: str, size: int) -> Record:
     if not isinstance(value, dict):
         raise ValueError(f'{place}: not an object such as {{"text": "..."}}')
     return Record(value, place, size)
@@ -246,9 +247,7 @@ def _delimiter(head: str) -> str:
     return max(DELIMITERS, key=outside.count)
 
 
-def _each_line(
-    values_of: Callable[[str], dict[str, Any]], file: BinaryIO, name: str
-) -> Iterator[Record]:
+def _each_line(values_of: Callable[[str], Values], file: BinaryIO, name: str) -> Iterator[Record]:
     for number, line in lines(file, name):
         if line.strip():
             place = f"{name}, line {number}"
@@ -259,7 +258,7 @@ def _each_line(
             yield Record(values, place, len(line))
 
 
-def _text(line: str) -> dict[str, Any]:
+def _text(line: str) -> Values:
     return {"text": line.rstrip("\r\n")}
 
 

@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from selectron.arrays import Table
+from selectron.arrays import Label, Table
 from selectron.features import Recipe
 from selectron.streams.opening import Tick
 from selectron.streams.records import Record, images_of, name_of, read_batches
 
 TARGET_NAMES = ("y", "label", "labels", "target", "class")
 FOLDER = "folder"  # pictures in folders: the folder is the class
-Label = str | int | float | bool
 NO_LABEL = ("", None)
 
 
@@ -20,7 +19,7 @@ class RowBatch(NamedTuple):
     """Some rows in their order; None where a row has no label."""
 
     X: Table
-    labels: list[Any]
+    labels: list[Label]
     records: list[Record]
 
 
@@ -32,7 +31,7 @@ class RowMaker(NamedTuple):
     whole: bool  # labels that are texts are whole numbers: 7 of a table is no "7"
     images: Path  # the folder of the pictures that records name
 
-    def label_of(self, record: Record) -> Any:
+    def label_of(self, record: Record) -> Label:
         """Return the label of a record, None if it has none."""
         if self.target is None:
             return None

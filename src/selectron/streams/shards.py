@@ -19,14 +19,7 @@ from selectron.arrays import Indices
 from selectron.extras import extra
 from selectron.streams import opening
 from selectron.streams.opening import Joined
-from selectron.streams.records import (
-    READERS,
-    Record,
-    csv_rows,
-    kind_of,
-    parquet_records,
-    tables_in,
-)
+from selectron.streams.records import READERS, Record, csv_rows, kind_of, parquet_records, tables_in
 
 EVERY = 1000  # rows from one mark to the next
 SHARDS = 8  # of a single file

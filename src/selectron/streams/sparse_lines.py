@@ -1,10 +1,11 @@
 """Lines of named numbers: svmlight's, and Vowpal Wabbit's text."""
 
 from math import isfinite
-from typing import Any
+
+from selectron.arrays import Values
 
 
-def svmlight_values(line: str) -> dict[str, Any]:
+def svmlight_values(line: str) -> Values:
     """Read `label index:value …`.
 
     >>> svmlight_values("-1 3:0.5 7:2 # a comment")
@@ -22,7 +23,7 @@ def svmlight_values(line: str) -> dict[str, Any]:
     return {"label": int(given) if given.is_integer() else given, "fields": fields}
 
 
-def vw_values(line: str) -> dict[str, Any]:
+def vw_values(line: str) -> Values:
     """Read `[label] [importance] ['tag]|namespace[:scale] feature[:value] …`.
 
     Features are called namespace^feature. A line without a label is a row without one.
@@ -34,7 +35,7 @@ def vw_values(line: str) -> dict[str, Any]:
     if not spaces:
         raise ValueError("there is no | before the features")
     words = head.split()
-    values: dict[str, Any] = {}
+    values: Values = {}
     tag = words.pop() if words and (words[-1].startswith("'") or not head[-1:].isspace()) else ""
     if words:
         values["label"] = words[0]

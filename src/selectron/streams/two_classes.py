@@ -1,9 +1,10 @@
 """Make a stream of two classes out of one of many: some against others, or against the rest."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from selectron.arrays import Label
 from selectron.features.columns import text_of
 from selectron.streams.files import Labels, Stream
 from selectron.streams.rows import RowBatch
@@ -83,7 +84,7 @@ class Sides(NamedTuple):
             raise ValueError(f"class {min(both)!r} is on the positive and on the negative side")
         return sides
 
-    def side(self, label: Any) -> Any:
+    def side(self, label: Label) -> Label:
         """Return the side of a label, or the label where there are no sides."""
         if label is None or not self.positive:
             return label

@@ -8,14 +8,13 @@ from selectron.numeric.elementary import exponential
 from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
-    State,
     advance,
     ask_probability,
     in_file,
     observe,
     unmoved_by_label,
 )
-from selectron.spec import FRACTION, POSITIVE, QueryRule, Range
+from selectron.spec import FRACTION, POSITIVE, QueryRule, Range, State
 
 LEAST_WIDTH, MOST_WIDTH = 1e-6, 1e6  # the width comes back from either in some thousand rounds
 

@@ -1,18 +1,18 @@
 """`TrackingClassifier`: several learners as experts, followed through drift."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from selectron.arrays import Vector
+from selectron.arrays import Seed, Vector
 from selectron.classifier.estimator import StreamClassifier
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.multilabel import MultilabelRun
 from selectron.classifier.run import Run
+from selectron.experts import Mixture
 from selectron.numeric.rows import Rows, shape
 from selectron.scalings import Intercept, Raw, Winsorised
 from selectron.spec import QueryRule, Rules, Scaling, rule_from_text
-from selectron.tracking.adapters import FrozenLearner, adapt
+from selectron.tracking.adapters import Foreign, FrozenLearner, adapt
 from selectron.tracking.by_margin import ByMargin
 from selectron.tracking.machine import MembersMachine
 from selectron.tracking.members import MANY_COLUMNS, Committee, default_mixture, fresh_copy
@@ -80,13 +80,13 @@ class TrackingClassifier(StreamClassifier):
 
     def __init__(  # noqa: PLR0913 - every knob by its own name
         self,
-        learners: Any = None,
-        experts: Any = None,
-        query: Any = None,
+        learners: Iterable[Foreign] | None = None,
+        experts: Mixture | None = None,
+        query: QueryRule | str | None = None,
         *,
         eta: float | None = None,
-        scaling: Any = None,
-        random_state: Any = 0,
+        scaling: Scaling | str | None = None,
+        random_state: Seed = 0,
         explore: float | None = None,
         window: int | None = None,
         stop_when: str | None = None,
@@ -150,8 +150,9 @@ class TrackingClassifier(StreamClassifier):
             return Raw()
         if self.scaling is None:
             return Winsorised(memory=SCALE_MEMORY) if d <= MANY_COLUMNS else Intercept()
-        named = isinstance(self.scaling, str)
-        scaling = rule_from_text(self.scaling, Scaling) if named else self.scaling
+        scaling = self.scaling
+        if isinstance(scaling, str):
+            scaling = rule_from_text(scaling, Scaling)
         if not isinstance(scaling, Scaling):
             raise TypeError(f"scaling must be one of selectron.scalings, got {scaling!r}")
         fits = scaling.WRITTEN_OUT and not scaling.HOLDS_BACK

@@ -1,12 +1,11 @@
 """One pass with everything written down: whom the tracker followed, and how each learner did."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Given, Matrix, Table, Vector
 from selectron.classifier.progress import watched_fit
 from selectron.tracking.estimator import TrackingClassifier
 from selectron.tracking.members import Committee
@@ -66,7 +65,7 @@ class Following:
         return float(self.asked.mean())
 
 
-def follow(tracker: TrackingClassifier, X: Any, y: Any) -> Following:
+def follow(tracker: TrackingClassifier, X: Table, y: Given) -> Following:
     """Run a fresh copy of the tracker over the stream and write down every round.
 
     The tracker reads the labels it asks for; the judge reads all.

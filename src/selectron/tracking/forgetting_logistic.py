@@ -14,7 +14,6 @@ from selectron.numeric.symmetric import image
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
     already_exact,
     glance,
     hypothesis,
@@ -22,7 +21,7 @@ from selectron.protocol import (
     learn,
     predict,
 )
-from selectron.spec import NOT_NEGATIVE, POSITIVE, UpdateRule
+from selectron.spec import NOT_NEGATIVE, POSITIVE, State, UpdateRule
 from selectron.tracking.changes import Mistakes, no_mistakes, noted, size_since_change
 from selectron.tracking.forgetting_ridge import forget, hold_trace
 from selectron.updates.covariance import LARGEST_WIDTH

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Array, Codes, DType, Matrix, Vector
-from selectron.classifier.machine import CHUNK, MACHINES, Setting, written
+from selectron.classifier.machine import CHUNK, MACHINES, Before, Setting, written
 from selectron.classifier.rows import TAME
 from selectron.compiler.states import States, nodes
-from selectron.experts import Mixture
-from selectron.experts.store import made_mixture
-from selectron.files import DamagedFile, Reader, Tensors, fields
+from selectron.experts import Mixture, made_mixture
+from selectron.files import DamagedFile, Description, Reader, Tensors, fields
 from selectron.loop import (
     DONE,
     UPDATED,
     Kernel,
     Learner,
+    LoopRows,
     Moved,
     Rounds,
     compiled,
@@ -26,6 +26,7 @@ from selectron.loop import (
     run_scores,
 )
 from selectron.numeric.rows import Rows, as_dense, n_bytes, part, sealed, shape
+from selectron.protocol import UpdateState
 from selectron.spec import Rules, UpdateRule
 from selectron.tracking.adapters import FrozenLearner, Member
 from selectron.tracking.members import (
@@ -73,12 +74,12 @@ class MembersMachine:
         self.states = States(Learner(rules.scaling.begin(d, dtype), update, asking))
         self.compiled = members is None
 
-    def _begun(self, rule: UpdateRule, width: int) -> Any:
+    def _begun(self, rule: UpdateRule, width: int) -> UpdateState:
         if self.n_classes == 2:
             return rule.begin(width, self.dtype)
         return rule.many(width, self.dtype, self.n_classes)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._weigh_by(type(self.mixture).from_state(self.mixture.state()))
 
@@ -101,7 +102,7 @@ class MembersMachine:
         found = nodes((scaling, update.members, query))
         return [node for node in found if isinstance(node, np.ndarray)]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         if not self.compiled:
             raise TypeError(
                 "only trackers whose learners are all rules of selectron can be saved: the file "
@@ -114,11 +115,11 @@ class MembersMachine:
         """Return the arrays of the mixture."""
         return {f"mixture.{k}": np.asarray(v) for k, v in self.mixture.state().items()}
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> Before:
         copies = [_copied(array) for array in self.arrays()]
         return copies, self.states.numbers.copy(), self.mixture.state()
 
-    def restore(self, snapshot: Any) -> None:
+    def restore(self, snapshot: Before) -> None:
         arrays, numbers, mixture = snapshot
         with self.states.busy:
             for now, before in zip(self.arrays(), arrays, strict=True):
@@ -138,7 +139,7 @@ class MembersMachine:
         mixture = type(self.mixture).from_state(self.mixture.state())
         return MembersMachine(rules, mixture, self.d, self.dtype, self.seed, n_classes)
 
-    def piece(self, rows: Rows, start: int) -> tuple[Any, int]:
+    def piece(self, rows: Rows, start: int) -> tuple[LoopRows, int]:
         stop = min(shape(rows)[0], start + (CHUNK if self.inside else SHORT))
         return sealed(part(rows, start, stop)), stop
 
@@ -203,7 +204,7 @@ def _copied(array: Array) -> Array:
     return np.array(members, object)
 
 
-def _from_file(setting: Setting, described: dict[str, Any], reader: Reader) -> MembersMachine:
+def _from_file(setting: Setting, described: Description, reader: Reader) -> MembersMachine:
     fields(described, "the machine", ("machine", "mixture"))
     mixture = made_mixture(described["mixture"], reader.within("mixture.").tensors)
     scaling, update, _ = setting.rules

@@ -24,7 +24,6 @@ from selectron.numeric.rows import Row, write_out
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
     already_exact,
     glance,
     in_file,
@@ -35,7 +34,7 @@ from selectron.protocol import (
     write_details,
 )
 from selectron.queries import Always
-from selectron.spec import FRACTION, QueryRule, UpdateRule
+from selectron.spec import FRACTION, QueryRule, State, UpdateRule
 from selectron.tracking.forgetting_logistic import ForgettingLogistic
 from selectron.tracking.forgetting_ridge import ForgettingRidge
 from selectron.tracking.recent_forest import RecentForest

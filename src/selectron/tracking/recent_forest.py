@@ -14,15 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import apart, helper
 from selectron.numeric.rows import Row, write_out
-from selectron.protocol import (
-    Forecast,
-    ManyForecast,
-    already_exact,
-    flaw,
-    glance,
-    learn,
-    predict,
-)
+from selectron.protocol import Forecast, ManyForecast, already_exact, flaw, glance, learn, predict
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.tracking.changes import (
     Mistakes,

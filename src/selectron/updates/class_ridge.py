@@ -18,7 +18,6 @@ from selectron.numeric.rows import Row
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
     chances,
     follow_scaling,
     glance,
@@ -27,7 +26,7 @@ from selectron.protocol import (
     learn,
     predict,
 )
-from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
+from selectron.spec import NOT_NEGATIVE, Range, State, UpdateRule
 from selectron.updates.covariance import (
     ClassBelief,
     all_compete,

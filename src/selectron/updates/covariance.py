@@ -19,7 +19,6 @@ from selectron.numeric.symmetric import downdate, image, quadratic_form
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
     catch_up,
     follow_scaling,
     glance,
@@ -32,7 +31,7 @@ from selectron.protocol import (
     room_for,
     warm_up,
 )
-from selectron.spec import NOT_NEGATIVE
+from selectron.spec import NOT_NEGATIVE, State
 from selectron.updates.first_order import Lead, lead, rival_of
 
 # A glance takes the largest variance there can be, |x|²/a; rounding must not undercut it.

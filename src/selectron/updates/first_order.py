@@ -22,7 +22,6 @@ from selectron.numeric.rows import Row, add_scaled, dot
 from selectron.protocol import (
     Forecast,
     ManyForecast,
-    State,
     already_exact,
     glance,
     hypothesis,
@@ -30,7 +29,7 @@ from selectron.protocol import (
     learn,
     predict,
 )
-from selectron.spec import NOT_NEGATIVE, UpdateRule
+from selectron.spec import NOT_NEGATIVE, State, UpdateRule
 
 
 class Separator(NamedTuple):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, add_scaled, square_norm
-from selectron.protocol import State, in_file
-from selectron.spec import FRACTION
+from selectron.protocol import in_file
+from selectron.spec import FRACTION, State
 from selectron.updates.first_order import (
     FirstOrder,
     Prototypes,

@@ -11,18 +11,11 @@ import numpy as np
 from selectron.arrays import Matrix, Vector
 from selectron.compiler.verbs import Verb
 from selectron.numeric.elementary import sqrt
-from selectron.numeric.rows import (
-    Row,
-    ShiftedRow,
-    SparseRow,
-    add_scaled,
-    dot,
-    square_norm,
-)
+from selectron.numeric.rows import Row, ShiftedRow, SparseRow, add_scaled, dot, square_norm
 from selectron.numeric.sums import gather_dot, lane_dot
 from selectron.numeric.symmetric import image
-from selectron.protocol import State, flaw, out_of_range, room_for
-from selectron.spec import Range
+from selectron.protocol import flaw, out_of_range, room_for
+from selectron.spec import Range, State
 from selectron.updates.covariance import (
     begin_step,
     end_step,

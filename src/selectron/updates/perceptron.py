@@ -4,15 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State, in_file
-from selectron.spec import POSITIVE
-from selectron.updates.first_order import (
-    FirstOrder,
-    Step,
-    grown,
-    is_mistake,
-    step,
-)
+from selectron.protocol import in_file
+from selectron.spec import POSITIVE, State
+from selectron.updates.first_order import FirstOrder, Step, grown, is_mistake, step
 
 
 @dataclass(frozen=True)

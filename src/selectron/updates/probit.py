@@ -17,8 +17,8 @@ from selectron.numeric.elementary import (
 )
 from selectron.numeric.rows import Row, add_scaled, dot, square_norm
 from selectron.numeric.symmetric import downdate, quadratic_form
-from selectron.protocol import Forecast, State, chances, in_file
-from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, UpdateRule
+from selectron.protocol import Forecast, chances, in_file
+from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, State, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
     Belief,

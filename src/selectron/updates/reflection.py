@@ -6,14 +6,9 @@ from typing import ClassVar, NamedTuple
 
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import Row, square_norm
-from selectron.protocol import State, in_file
-from selectron.spec import Range
-from selectron.updates.first_order import (
-    FirstOrder,
-    Step,
-    margin_of,
-    step,
-)
+from selectron.protocol import in_file
+from selectron.spec import Range, State
+from selectron.updates.first_order import FirstOrder, Step, margin_of, step
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from numpy.typing import DTypeLike
 
 from selectron.arrays import Vector
 from selectron.numeric.rows import Row
-from selectron.protocol import Forecast, State, in_file, relabel
-from selectron.spec import POSITIVE, UpdateRule
+from selectron.protocol import Forecast, in_file, relabel
+from selectron.spec import POSITIVE, State, UpdateRule
 from selectron.updates.covariance import (
     SLACK,
     Belief,

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -15,24 +14,14 @@ from selectron.labelling.desk import Refused
 from selectron.labelling.server import models
 from selectron.labelling.server.accounts import Accounts, Person, Sessions, Tokens
 from selectron.labelling.server.calls import ANSWERS, Calls
-from selectron.labelling.server.doors import Doors
-from selectron.labelling.server.files import PageFiles
-from selectron.labelling.server.guard import (
-    App,
-    Gate,
-    Guard,
-    Limits,
-    Receive,
-    Scope,
-    Send,
-    Turned,
-)
+from selectron.labelling.server.doors import Doors, PageFiles
+from selectron.labelling.server.guard import App, Gate, Guard, Limits, Receive, Scope, Send, Turned
 from selectron.labelling.server.label_studio import LabelStudio
 from selectron.labelling.service import Full, Service, Stopped
 
 Answering = Callable[[Request], Awaitable[JSONResponse]]
 IDLE_SECONDS = 12 * 3600.0
-PROBLEMS: dict[int | str, dict[str, Any]] = {
+PROBLEMS: dict[int | str, models.Schema] = {
     status: {"model": models.Problem, "description": why}
     for status, why in {
         400: "The body is not JSON.",
@@ -145,7 +134,7 @@ def _name_the_token(app: FastAPI) -> None:
     """
     without = app.openapi
 
-    def named() -> dict[str, Any]:
+    def named() -> models.Schema:
         schema = without()
         schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}]

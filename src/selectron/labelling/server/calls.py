@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 
 from selectron.labelling.checks import shown
 from selectron.labelling.desk import Decision, Desk, Refused
+from selectron.labelling.events import Item, Reply
 from selectron.labelling.exports import export
 from selectron.labelling.server import models, pictures
 from selectron.labelling.server.guard import LOOPBACK, Gate, Turned, owner_of, person_of
@@ -27,11 +28,13 @@ State = Literal["all", "noted", "unlabelled", "asked", "labelled", "skipped", "p
 Doubt = Literal["most", "least"]
 ANSWERS = "/api/v1/answers"
 
+Found = TypeVar("Found")
+
 
 class StrictRoute(APIRoute):
     """A call that refuses parameters it does not have: a misspelt filter would change nothing."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         """Return the handler, with the check before it."""
         handle = super().get_route_handler()
         known = {parameter.alias for parameter in self.dependant.query_params}
@@ -93,15 +96,15 @@ class Calls:
         hidden.add_api_route("/metrics", self.metrics, methods=get)
         app.include_router(hidden)
 
-    async def decide(self, command: Callable[[Desk], Decision]) -> dict[str, Any]:
+    async def decide(self, command: Callable[[Desk], Decision]) -> Reply:
         """Have the one writer decide; return when the decision is durable."""
         return await asyncio.wrap_future(self.service.submit(command))
 
-    async def read(self, function: Callable[[Desk], Any]) -> Any:
+    async def read(self, function: Callable[[Desk], Found]) -> Found:
         """Read the desk beside the event loop: its lock may be held for a while."""
         return await to_thread.run_sync(self.service.read, function)
 
-    async def read_learnt(self, function: Callable[[Desk], Any]) -> Any:
+    async def read_learnt(self, function: Callable[[Desk], Found]) -> Found:
         """Read the desk once its learner has caught up; other calls come between its lessons."""
         for _ in range(await self.read(lambda desk: desk.lessons_left)):
             if await self.read(self.service.learn_some):
@@ -268,14 +271,14 @@ def _check_item(desk: Desk, question: str, item: str) -> None:
         raise Refused(409, f"Question {question} is about another item.", "Ask for the next.")
 
 
-def _shown(item: dict[str, Any]) -> dict[str, Any]:
+def _shown(item: Item) -> Item:
     """Return an item with the address of its picture in place of its name or data."""
     if "image" not in item:
         return item
     return item | {"image": "/api/v1/image?item=" + quote(item["id"], safe="")}
 
 
-def _rows_shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rows_shown(rows: list[Reply]) -> list[Reply]:
     return [row | {"item": _shown(row["item"])} for row in rows]
 
 

@@ -14,9 +14,11 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from selectron.arrays import Values
 from selectron.labelling.desk import Decision, Desk
+from selectron.labelling.events import Item, Reply
 
-Decide = Callable[[Callable[[Desk], Decision]], Awaitable[dict[str, Any]]]
+Decide = Callable[[Callable[[Desk], Decision]], Awaitable[Reply]]
 ANNOTATOR = "label-studio"
 Number = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
@@ -29,7 +31,7 @@ class Open(BaseModel):
 
 class Task(Open):
     id: Number
-    data: dict[str, Any]
+    data: Values
 
 
 class Tasks(Open):
@@ -122,7 +124,7 @@ def _label(annotation: Annotation) -> str | None:
     return None
 
 
-def _item(task: Task) -> dict[str, Any]:
+def _item(task: Task) -> Item:
     texts = [value for value in task.data.values() if isinstance(value, str)]
     body = {"text": texts[0]} if len(texts) == len(task.data) == 1 else {"fields": task.data}
     return {"id": f"ls-{task.id}", **body}
@@ -136,7 +138,7 @@ def _names(config: str) -> tuple[str, str]:
     return name.group(1) if name else "label", to.group(1) if to else "text"
 
 
-def _prediction(row: dict[str, Any], names: tuple[str, str]) -> dict[str, Any]:
+def _prediction(row: Reply, names: tuple[str, str]) -> Reply:
     if row["label"] is None:
         return {"result": [], "score": 0.0, "model_version": "selectron"}
     result = {

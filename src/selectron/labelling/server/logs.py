@@ -11,7 +11,6 @@ import time
 import traceback
 from bisect import bisect_left
 from pathlib import Path
-from typing import Any
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
@@ -23,7 +22,7 @@ class Log:
         self._lock = threading.Lock()
         self._file = None if path is None else path.open("a", encoding="utf-8")
 
-    def write(self, event: str, **fields: Any) -> None:
+    def write(self, event: str, **fields: object) -> None:
         """Write one line."""
         if self._file is None:
             return

@@ -14,6 +14,8 @@ from pydantic import (
     ValidationError,
 )
 
+from selectron.arrays import Values
+
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,64}$", strict=True)]
 QuestionId = Annotated[str, StringConstraints(pattern=r"^q[1-9][0-9]{0,17}$", strict=True)]
 Name = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{1,200}$", strict=True)]
@@ -64,10 +66,11 @@ class Found(Strict):
     label: Label
 
 
+Schema = dict[str, Any]  # what OpenAPI says of a call
 _answer: TypeAdapter[Answer | Skip | Found] = TypeAdapter(Answer | Skip | Found)
 
 
-def read_answer(body: Any) -> Answer | Skip | Found:
+def read_answer(body: object) -> Answer | Skip | Found:
     """Check the body of an answer, as FastAPI checks others."""
     try:
         return _answer.validate_python(body)
@@ -75,7 +78,7 @@ def read_answer(body: Any) -> Answer | Skip | Found:
         raise RequestValidationError(error.errors(include_url=False)) from None
 
 
-def body_of(*kinds: type[BaseModel]) -> dict[str, Any]:
+def body_of(*kinds: type[BaseModel]) -> Schema:
     """Describe a body that is one of some models."""
     schema = {"anyOf": [kind.model_json_schema() for kind in kinds]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
@@ -92,7 +95,7 @@ class Note(Strict):
 
 class _Item(Strict):
     id: ItemId
-    meta: dict[str, Any] = {}
+    meta: Values = {}
 
 
 class TextItem(_Item):
@@ -106,7 +109,7 @@ class ImageItem(_Item):
 
 
 class FieldsItem(_Item):
-    fields: dict[str, Any]
+    fields: Values
 
 
 class VectorItem(_Item):

@@ -7,7 +7,9 @@ what is sent is known to be a picture by its first bytes. SVG is not served: it 
 import base64
 import binascii
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from selectron.labelling.events import Item
 
 LARGEST = 32 << 20
 _BEGINNINGS = (
@@ -24,7 +26,7 @@ class Picture(NamedTuple):
     data: bytes
 
 
-def read(item: dict[str, Any], folder: Path | None) -> Picture | None:
+def read(item: Item, folder: Path | None) -> Picture | None:
     """Return the picture of an item, or None where there is none to show."""
     source = item.get("image")
     if not isinstance(source, str):

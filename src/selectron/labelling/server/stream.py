@@ -3,7 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+
+from selectron.labelling.events import Reply
 
 HEARTBEAT = 15.0
 PAUSE = 0.25  # the status is computed at most four times a second, for all listeners together
@@ -12,7 +13,7 @@ PAUSE = 0.25  # the status is computed at most four times a second, for all list
 class Stream:
     """One status for all pages that listen."""
 
-    def __init__(self, status: Callable[[], Awaitable[dict[str, Any]]]) -> None:
+    def __init__(self, status: Callable[[], Awaitable[Reply]]) -> None:
         self._status = status
         self._wakers: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None

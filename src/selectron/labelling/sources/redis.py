@@ -17,7 +17,7 @@ from redis.exceptions import (
 from redis.retry import Retry
 
 from selectron.labelling import strict_json
-from selectron.labelling.sources.protocol import Away, Message
+from selectron.labelling.sources import Away, Message
 
 HOPELESS = (AuthenticationError, AuthorizationError, NoPermissionError)
 HOPELESS_WORDS = ("WRONGTYPE", "unknown command")  # how the server begins such an error
@@ -132,7 +132,7 @@ class RedisStream:
             raise Away(said) from error
 
 
-def _values(fields: dict[bytes, bytes]) -> dict[str, Any]:
+def _values(fields: dict[bytes, bytes]) -> dict[str, object]:
     """Return the columns of an entry: its fields, or the object in its only field, `json`."""
     if not fields:
         raise ValueError("The entry was deleted from the stream before it was read.")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from selectron.files import write_whole
-from selectron.labelling.store.log import GENESIS, Damaged, DiskFull, StoreError
+from selectron.labelling.store import GENESIS, Damaged, DiskFull, StoreError
 
 RECORD = struct.Struct("<8sQ32s16s")  # name, number of the event, its hash, check
 NAME = b"SELMARK1"

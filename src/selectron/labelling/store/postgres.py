@@ -26,8 +26,8 @@ from typing import Any
 
 import psycopg
 
-from selectron.labelling.events import Event
-from selectron.labelling.store.log import (
+from selectron.labelling.events import Event, Reply
+from selectron.labelling.store import (
     GENESIS,
     SNAPSHOTS_KEPT,
     Damaged,
@@ -39,7 +39,6 @@ from selectron.labelling.store.log import (
     Writing,
     checked,
     examine,
-    rows_of,
 )
 from selectron.labelling.store.sqlite import SqliteStore
 
@@ -94,18 +93,9 @@ class PostgresStore(Writing):
             self._open = opened.pop_all()
         logger.info("opened %s, server %s", self.name, info.server_version)
 
-    def append(self, events: list[Event]) -> int:
-        with self._lock:
-            self._check_writable()
-            first = self._last + 1
-            rows = rows_of(events, self._last, self._head)
-            if rows:
-                with self._transaction() as db, db.cursor() as cursor:
-                    cursor.executemany(
-                        "INSERT INTO selectron_events VALUES (%s, %s, %s, %s, %s)", rows
-                    )
-                self._last, self._head = rows[-1].seq, rows[-1].hash
-            return first
+    def _insert(self, rows: list[Row]) -> None:
+        with self._transaction() as db, db.cursor() as cursor:
+            cursor.executemany("INSERT INTO selectron_events VALUES (%s, %s, %s, %s, %s)", rows)
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         with self._reading() as db:
@@ -163,7 +153,7 @@ class PostgresStore(Writing):
                 copy.save_snapshot(*saved)
             copy.backup(path)
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> Reply:
         with self._reading() as db:
             kinds = db.execute(
                 "SELECT kind, count(*) FROM selectron_events GROUP BY kind ORDER BY kind"

@@ -23,10 +23,9 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
-from typing import Any
 
-from selectron.labelling.events import Event
-from selectron.labelling.store.log import (
+from selectron.labelling.events import Event, Reply
+from selectron.labelling.store import (
     GENESIS,
     SNAPSHOTS_KEPT,
     Damaged,
@@ -39,7 +38,6 @@ from selectron.labelling.store.log import (
     checked,
     examine,
     missing,
-    rows_of,
 )
 from selectron.labelling.store.mark import Mark, error_of, flush, flush_folder, read_mark
 
@@ -95,18 +93,11 @@ class SqliteStore(Writing):
             self._open = opened.pop_all()
         logger.info("opened %s at event %d, SQLite %s", path, self._last, sqlite3.sqlite_version)
 
-    def append(self, events: list[Event]) -> int:
-        with self._lock:
-            self._check_writable()
-            first = self._last + 1
-            rows = rows_of(events, self._last, self._head)
-            if rows:
-                with self._transaction() as db:
-                    db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
-                self._last, self._head = rows[-1].seq, rows[-1].hash
-                with self._fail_stop():
-                    self._mark.write(self._last, self._head)
-            return first
+    def _insert(self, rows: list[Row]) -> None:
+        with self._transaction() as db:
+            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+        with self._fail_stop():
+            self._mark.write(rows[-1].seq, rows[-1].hash)
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         with _said(self.path), closing(_reader(self.path)) as db:
@@ -160,7 +151,7 @@ class SqliteStore(Writing):
         part.rename(path)
         flush_folder(path.parent)
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> Reply:
         with _said(self.path), closing(_reader(self.path)) as db:
             kinds = dict(
                 db.execute("SELECT kind, count(*) FROM events GROUP BY kind ORDER BY kind")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from selectron.arrays import Indices, Vector
-from selectron.experts.compiled import compiled
+from selectron.compiler.verbs import compiled
 from selectron.numeric.elementary import exponential, jitable, logarithm
 from selectron.power.clock import BEACON, SECOND, beacon_after, nanoseconds
 from selectron.power.policies.policy import SLEEP_S, Controller, check_longest_sleep

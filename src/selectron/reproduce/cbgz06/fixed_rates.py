@@ -8,18 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.reproduce.cbgz06.stories import (
-    OF_THE_PAPER,
-    parameter_for,
-    play,
-    play_at_rate,
-    stories,
-)
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.cbgz06 import OF_THE_PAPER, parameter_for, play, play_at_rate, stories
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
-from selectron.reproduce.harness.verdict import verdict
 
 B_FACTOR = 2.0  # other stories have other margins: b may be so many times the paper's, or a part
 COLUMNS = {

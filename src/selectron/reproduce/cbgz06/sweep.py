@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.reproduce.cbgz06.stories import (
+from selectron.reproduce.cbgz06 import (
     ALGORITHMS,
     OF_THE_PAPER,
     Outcome,
@@ -13,10 +13,9 @@ from selectron.reproduce.cbgz06.stories import (
     play_at_rate,
     stories,
 )
-from selectron.reproduce.harness.experiment import Parts, Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Parts, Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
-from selectron.reproduce.harness.verdict import verdict
 
 SEEN_AS_EQUAL = 0.02  # F-measures this close are called essentially the same
 MANY_LABELS, SIZEABLE = 0.8, 0.1  # a rate that saves many labels; a sizeable interval of rates

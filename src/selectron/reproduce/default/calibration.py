@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selectron import SelectiveClassifier
-from selectron.arrays import Matrix, Vector
+from selectron.arrays import Array, Indices, Matrix, Vector
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import read_pixels, small_digits
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 
@@ -29,7 +29,7 @@ DRAWS = 20  # of labels, to find what chance does
 METHODS = {"Platt": "sigmoid", "isotonic": "isotonic"}
 FLIPPED, WEAK, SHIFTED = "labels flipped (dev)", "weak logistic (dev)", "Gaussians (dev)"
 MADE = FLIPPED, WEAK, SHIFTED
-DIGITS: dict[str, Callable[[], tuple[Any, Any]]] = {
+DIGITS: dict[str, Callable[[], tuple[Array, Array]]] = {
     "digits": small_digits,
     "USPS": partial(read_pixels, "usps.npz"),
     "MNIST": partial(read_pixels, "mnist.npz"),
@@ -100,7 +100,7 @@ def by_chance(chances: Matrix, seed: int) -> float:
     return float(np.mean([_distance(told, rng.random(len(told)) < told) for _ in range(DRAWS)]))
 
 
-def _judged(chances: Matrix) -> Any:
+def _judged(chances: Matrix) -> Indices:
     return np.full(len(chances), 1) if chances.shape[1] == 2 else chances.argmax(axis=1)
 
 
@@ -150,7 +150,9 @@ def measure(job: Job) -> list[Row]:
     return found
 
 
-def _all(clf: Any, taught: Any, rows: Matrix) -> Iterator[tuple[str, Matrix]]:
+def _all(
+    clf: SelectiveClassifier, taught: tuple[Matrix, Array], rows: Matrix
+) -> Iterator[tuple[str, Matrix]]:
     """Yield the probabilities of rows by each method; all are made from the same labels."""
     from sklearn.calibration import CalibratedClassifierCV  # noqa: PLC0415 - costs a second
     from sklearn.frozen import FrozenEstimator  # noqa: PLC0415
@@ -162,7 +164,7 @@ def _all(clf: Any, taught: Any, rows: Matrix) -> Iterator[tuple[str, Matrix]]:
         yield name, fitted.fit(*taught).predict_proba(rows)
 
 
-def _logistic(rows: Matrix, labels: Any, test: Matrix) -> tuple[Matrix, Any]:
+def _logistic(rows: Matrix, labels: Array, test: Matrix) -> tuple[Matrix, Array]:
     """Return the probabilities of logistic regression on scaled columns, and its classes."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - costs a second
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415

@@ -17,8 +17,8 @@ from selectron.arrays import Flags, Matrix, Vector
 from selectron.estimate.profile import GUESS, RANKS, STEEP, STRENGTH
 from selectron.estimate.wager import LEVEL, SHARES_OF_FLOOR, WEIGHTS, Wager
 from selectron.evaluate import Trace, progressive
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import (
     count_words,
     needed_data_folder,

@@ -23,8 +23,8 @@ from selectron.estimate.sums import (
 )
 from selectron.evaluate import progressive
 from selectron.queries import AdaptiveMargin, Auto, Balanced, Margin, Uniform
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import Flags
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 from selectron.spec import QueryRule, UpdateRule

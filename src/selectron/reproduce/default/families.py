@@ -12,8 +12,8 @@ from selectron.evaluate import first_passage
 from selectron.evaluate.first_passage import most_errors
 from selectron.queries import Auto, Balanced
 from selectron.reproduce.default.family_problems import N_RARE, Problem, Split, families
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture, finish, new_figure
 from selectron.scalings import Automatic, Centred

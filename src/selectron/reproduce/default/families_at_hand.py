@@ -20,8 +20,8 @@ from selectron.reproduce.default.families import FIRST_SEED
 from selectron.reproduce.default.family_problems import Problem, Split, families
 from selectron.reproduce.default.handwriting_problems import few_pictures, handwriting
 from selectron.reproduce.default.pool_logistic import error_with_all, pool_errors
+from selectron.reproduce.harness import first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 
 MOST_LABELS = 1000  # of a run; one that needs more counts as all rows

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from selectron.arrays import Array, Table
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.labels import Labels as ClassLabels
 from selectron.classifier.rows import read_rows
@@ -16,8 +16,8 @@ from selectron.evaluate.first_passage import most_errors
 from selectron.loop import NOTHING_KEPT
 from selectron.numeric.rows import Csr, taken
 from selectron.queries import Capped, Uniform
+from selectron.reproduce.harness import Labels, Reach, first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, Reach, first_passages, grouped
 from selectron.reproduce.harness.problems import (
     Classes,
     count_words,
@@ -29,7 +29,7 @@ from selectron.reproduce.harness.problems import (
     small_digits,
 )
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
-from selectron.reproduce.peers.learners import Activeml
+from selectron.reproduce.peers import Activeml
 from selectron.scalings import Automatic, Text
 from selectron.updates import ClassRidge
 
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
     """How to read the rows, how many of them are test rows, and the errors to be reached."""
 
     name: str
-    read: Callable[[], tuple[Any, NDArray[Any]]]
+    read: Callable[[], tuple[Table, Array]]
     n_test: int
     errors: tuple[float, ...]
 
@@ -69,14 +69,14 @@ class Problem(NamedTuple):
 class Stream(NamedTuple):
     """Rows to learn from and rows to judge by, dense or CSR, with their classes."""
 
-    rows: Any
+    rows: Table
     classes: Classes
-    test_rows: Any
+    test_rows: Table
     test_classes: Classes
 
 
 @cache
-def newsgroups() -> tuple[Any, NDArray[Any]]:
+def newsgroups() -> tuple[Table, Array]:
     """Return the counts of words of each post of 20 Newsgroups, and the number of its group."""
     path = data_file(NEWS_FILE)
     if path is None:

@@ -16,8 +16,8 @@ from threading import Lock, Thread
 from typing import NamedTuple
 
 from selectron.power.polling import AdaptivePoller, BackOff, Bill, FixedInterval, bursts
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 
 SHORTEST, LONGEST = 0.005, 0.64

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Array, Label, Values
 from selectron.classifier import SelectiveClassifier
 from selectron.classifier.progress import watched_batch
 from selectron.engines import Here
 from selectron.engines.sift_and_teach import Making, Schedule, Teaching
+from selectron.reproduce.harness import first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
 from selectron.reproduce.harness.problems import (
     needed_data_folder,
     read_documents,
@@ -39,7 +40,7 @@ SCHEDULE = Schedule()
 BOUND = 1.15  # labels in shards over labels row by row
 REUTERS = "reuters21578.jsonl.gz"
 
-Records = list[dict[str, Any]]
+Records = list[Values]
 Errors = list[tuple[int, float]]  # labels so far, error now
 
 
@@ -58,7 +59,7 @@ def even_digits() -> Records:
     return _vectors(X, classes % 2 == 0)
 
 
-def _vectors(X: Any, labels: Any) -> Records:
+def _vectors(X: Array, labels: Array) -> Records:
     pairs = zip(X.tolist(), labels.tolist(), strict=True)
     return [{"vector": x, "label": label} for x, label in pairs]
 
@@ -169,12 +170,12 @@ class Judge:
         batch = rows.maker.batch([Record(values, "a test row") for values in test])
         self._rows, self._labels = batch.X, np.array(batch.labels)
 
-    def __call__(self, row: int, record: Record | None, label: Any) -> Any:
+    def __call__(self, row: int, record: Record | None, label: Label) -> Label:
         if self._learner.n_asked_:
             self.errors.append(self.now())
         return label
 
-    def tell(self, labels: list[Any], t: int) -> Any:
+    def tell(self, labels: list[Label], t: int) -> Label:
         """Answer a question about row t of a batch."""
         return self(t, None, labels[t])
 

@@ -18,7 +18,7 @@ from selectron.numeric.rows import Dense
 from selectron.protocol import hypothesis
 from selectron.queries import Auto, Balanced
 from selectron.queries.auto import LEAK
-from selectron.reproduce.dkm09.sphere import (
+from selectron.reproduce.dkm09 import (
     Curve,
     Job,
     World,
@@ -28,8 +28,8 @@ from selectron.reproduce.dkm09.sphere import (
     labels_by_streaming,
     report_curves,
 )
+from selectron.reproduce.harness import Labels, first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, first_passages, grouped
 from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture
 from selectron.spec import QueryRule, UpdateRule

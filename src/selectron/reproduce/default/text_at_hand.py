@@ -7,17 +7,19 @@ take to the same error?
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Table
 from selectron.classifier import SelectiveClassifier
-from selectron.features.hashing import hashed_words
+from selectron.features.columns import hashed_words
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import Document, needed_data_folder, read_documents
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
+from selectron.tracking.adapters import Foreign
 
 LABELS, MOST_LABELS, NEVER = 300, 400, 600  # a run that never arrives counts as 600
 POOL, NEWS_SHARE = 4_000, 0.9
@@ -48,9 +50,9 @@ class Job(NamedTuple):
 class Texts(NamedTuple):
     """Words and labels, at hand and for the test."""
 
-    rows: Any
+    rows: Table
     labels: NDArray[np.bool_]
-    test_rows: Any
+    test_rows: Table
     test_labels: NDArray[np.bool_]
     are_counts: bool = True  # of words; otherwise they are weighed and of unit length already
 
@@ -62,7 +64,7 @@ def require_texts() -> None:
 
 
 @cache
-def corpus(file: str) -> tuple[Any, list[Document]]:
+def corpus(file: str) -> tuple[Table, list[Document]]:
     """Return the counts of words of every document of a file, and the documents."""
     documents = read_documents(needed_data_folder(file, "texts") / file)
     whole = [f"{each['title'] or ''}\n{each['text']}" for each in documents]
@@ -128,12 +130,12 @@ def pool_errors(texts: Texts, seed: int) -> Iterator[tuple[int, float]]:
         yield n, tested(model, test_rows, texts)
 
 
-def tested(model: Any, test_rows: Any, texts: Texts) -> float:
+def tested(model: Foreign, test_rows: Table, texts: Texts) -> float:
     """Return the error of a model on the test."""
     return float((model.predict(test_rows) != texts.test_labels).mean())
 
 
-def pool_models(texts: Texts, rows: Any, seed: int) -> Iterator[tuple[int, Any]]:
+def pool_models(texts: Texts, rows: Table, seed: int) -> Iterator[tuple[int, Foreign]]:
     """Yield logistic regression after each label of least margin, from two classes on."""
     rng, model = np.random.default_rng(seed), logistic(STRENGTH)
     asked: list[int] = []
@@ -150,7 +152,7 @@ def pool_models(texts: Texts, rows: Any, seed: int) -> Iterator[tuple[int, Any]]
             yield len(asked), model.fit(rows[asked], texts.labels[asked])
 
 
-def weighed(texts: Texts) -> tuple[Any, Any]:
+def weighed(texts: Texts) -> tuple[Table, Table]:
     """Return the rows at hand and those of the test as tf-idf of unit length."""
     from sklearn.feature_extraction.text import TfidfTransformer  # noqa: PLC0415 - costs seconds
 
@@ -160,7 +162,7 @@ def weighed(texts: Texts) -> tuple[Any, Any]:
     return weigh.transform(texts.rows), weigh.transform(texts.test_rows)
 
 
-def logistic(strength: float) -> Any:
+def logistic(strength: float) -> Foreign:
     """Return logistic regression with this C."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - costs seconds
 

@@ -7,11 +7,11 @@ asks about the one of least margin, and is fitted anew after each answer. `choos
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from selectron.arrays import Table
 from selectron.classifier import SelectiveClassifier
 from selectron.evaluate import progressive
 from selectron.reproduce.default import text_at_hand
@@ -27,8 +27,8 @@ from selectron.reproduce.default.text_at_hand import (
     pool_errors,
     weighed,
 )
+from selectron.reproduce.harness import first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
 from selectron.reproduce.harness.problems import needed_data_folder
 from selectron.reproduce.harness.report import Picture, lay_out
 
@@ -65,7 +65,7 @@ def read(job: Job) -> Texts:
 
 
 @cache
-def _sample(half: str) -> tuple[Any, NDArray[np.bool_]]:
+def _sample(half: str) -> tuple[Table, NDArray[np.bool_]]:
     """Return the rows of a half of the sample, and which of them are about companies."""
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - costs seconds
 

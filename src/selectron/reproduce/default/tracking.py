@@ -8,8 +8,8 @@ import numpy as np
 
 from selectron.arrays import Matrix, Signs, Vector
 from selectron.queries import Always, Uniform
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.problems import (
     WORDS,
     count_words,

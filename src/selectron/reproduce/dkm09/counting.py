@@ -1,5 +1,6 @@
 """Count the multiplications and divisions that numpy and plain Python do for a learner."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class CountedArray(np.ndarray):
     def __array_finalize__(self, origin: object) -> None:
         self.counter = getattr(origin, "counter", None) or Counter()
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> object:
         found = getattr(ufunc, method)(*map(plain, inputs), **plain_values(named))
         if method == "__call__" and ufunc in PRODUCTS:
             self.counter.n += np.size(found)
@@ -35,7 +36,9 @@ class CountedArray(np.ndarray):
             self.counter.n += np.size(found) * inputs[0].shape[-1]
         return self.like(found)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., object], types: object, args: Any, named: Any
+    ) -> object:
         found = function(*map(plain, args), **plain_values(named))
         if function is np.einsum:
             self.counter.n += max(np.size(arg) for arg in args[1:])  # one index is summed over
@@ -47,7 +50,7 @@ class CountedArray(np.ndarray):
         found = super().__getitem__(key)
         return found if isinstance(found, np.ndarray) else CountedFloat(found).of(self.counter)
 
-    def like(self, found: Any) -> Any:
+    def like(self, found: Any) -> object:
         """Return an array of floats that counts where this one does; other results as they are."""
         floats = isinstance(found, np.ndarray) and found.dtype == np.float64
         return counted(found, self.counter) if floats else found
@@ -84,5 +87,5 @@ def plain(value: Any) -> Any:
     return value.view(np.ndarray) if isinstance(value, CountedArray) else value
 
 
-def plain_values(named: dict[str, Any]) -> dict[str, Any]:
+def plain_values(named: dict[str, object]) -> dict[str, object]:
     return {name: plain(value) for name, value in named.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from selectron.arrays import Vector
 from selectron.bounds import dkm09
 from selectron.queries import Always, Balanced, Halving
-from selectron.reproduce.dkm09.sphere import (
+from selectron.reproduce.dkm09 import (
     Curve,
     Job,
     Tallies,
@@ -23,10 +23,9 @@ from selectron.reproduce.dkm09.sphere import (
     tallies_inside_the_band,
     tightness,
 )
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages
+from selectron.reproduce.harness import first_passages
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture
-from selectron.reproduce.harness.verdict import verdict
 from selectron.spec import QueryRule, UpdateRule
 from selectron.updates import Perceptron, Reflection
 

@@ -15,12 +15,11 @@ import numpy as np
 from scipy.special import betaincinv
 
 from selectron.queries import Always, Halving
+from selectron.reproduce.dkm09 import Tally, World
 from selectron.reproduce.dkm09.labels import patience
-from selectron.reproduce.dkm09.sphere import Tally, World
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
+from selectron.reproduce.harness import first_passages, grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
-from selectron.reproduce.harness.verdict import verdict
 from selectron.spec import QueryRule
 from selectron.updates import Reflection
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from selectron.arrays import Matrix, Vector
 from selectron.queries import Always, Halving
+from selectron.reproduce.dkm09 import Job, Tally, World
 from selectron.reproduce.dkm09.labels import (
     COARSE,
     DIMENSIONS,
@@ -20,12 +21,10 @@ from selectron.reproduce.dkm09.labels import (
     judge_theorem_3,
     patience,
 )
-from selectron.reproduce.dkm09.sphere import Job, Tally, World
 from selectron.reproduce.dkm09.version_space import Filter, Keeper, by_committee, by_consistency
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
+from selectron.reproduce.harness import first_passages, grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
-from selectron.reproduce.harness.verdict import verdict
 from selectron.spec import UpdateRule
 from selectron.streams.drifting import on_sphere
 from selectron.updates import Perceptron, Reflection

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 from selectron.arrays import Matrix, Vector
+from selectron.reproduce.dkm09 import Tally, error
 from selectron.reproduce.dkm09.counting import Counter, counted
-from selectron.reproduce.dkm09.sphere import Tally, error
 from selectron.streams.drifting import on_sphere
 
 PAIRS = 48  # rows decided on at once, each by two members of its own

@@ -8,12 +8,54 @@ The experiment runs the study under a name.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from selectron.engines import Engine, Here, Local, Tick
 from selectron.evaluate.plots import write_figure
-from selectron.reproduce.harness.verdict import Row as Row
-from selectron.reproduce.harness.verdict import on_data, verdict_lines
+
+STANDING_IN = ", on a stand-in"
+Row = dict[str, Any]  # an object of the JSON report: its values are numbers, words, lists, objects
+
+
+def verdict(claim: str, ours: str, holds: bool | Sequence[bool], tolerance: str = "none") -> Row:
+    """Return a claim of the paper, our numbers, and a verdict that follows from them.
+
+    Parameters
+    ----------
+    claim, ours : str
+        What the paper says, and what we measured.
+    holds : bool, or several
+        Whether the claim holds, in each case that it speaks of. None: nothing was measured.
+    tolerance : str
+        How far our numbers may be from the claim.
+    """
+    cases = [holds] if isinstance(holds, bool | int) else list(holds)
+    if not cases:
+        said = "not measured"
+    elif all(cases):
+        said = "holds"
+    elif any(cases):
+        said = f"holds in part ({sum(map(bool, cases))} of {len(cases)})"
+    else:
+        said = "does not hold"
+    return {"claim": claim, "ours": ours, "tolerance": tolerance, "verdict": said}
+
+
+def on_data(verdicts: list[Row], result: Row) -> list[Row]:
+    """Say of every verdict that it is on a stand-in, where the report calls its data one."""
+    if "stand-in" not in result.get("data", ""):
+        return verdicts
+    return [each | {"verdict": f"{each['verdict']}{STANDING_IN}"} for each in verdicts]
+
+
+def verdict_lines(verdicts: list[Row]) -> list[str]:
+    """Lay out verdicts: the claim, then ours and the verdict below it."""
+    return [
+        line
+        for each in verdicts
+        for line in (f"The paper: {each['claim']}", f"  ours: {each['ours']} -> {each['verdict']}")
+    ]
+
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,3 +162,6 @@ class Experiment(Generic[Job, Found]):
     def plot(self, result: Row, path: Path) -> None:
         """Draw the figure and write it to a file, whole or not at all."""
         write_figure(self.study.draw(result), path)
+
+
+AnyExperiment: TypeAlias = Experiment[Any, Any]  # of any kind of job and of result

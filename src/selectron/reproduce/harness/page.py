@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from selectron import __version__
+from selectron.reproduce.harness.experiment import STANDING_IN
 from selectron.reproduce.harness.session import Outcome
-from selectron.reproduce.harness.verdict import STANDING_IN
 
 HEAD = """\
 <!doctype html>

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Indices, Matrix, Signs, Vector
+from selectron.arrays import Indices, Matrix, Signs, Table, Vector
 
 Classes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -27,7 +27,7 @@ WORDS = 2**15  # columns into which the words of a document are hashed
 
 
 @cache
-def _published() -> dict[str, Any]:
+def _published() -> dict[str, object]:
     file = files("selectron.reproduce").joinpath("published.toml")
     return tomllib.loads(file.read_text("utf-8"))
 
@@ -135,7 +135,7 @@ def read_documents(path: Path) -> list[Document]:
         return [json.loads(line) for line in file]
 
 
-def count_words(documents: Iterable[Document]) -> Any:
+def count_words(documents: Iterable[Document]) -> Table:
     """Return a CSR matrix of the counts of hashed words, title and text.
 
     Hashing knows no other document, so nothing of the future is in a row.

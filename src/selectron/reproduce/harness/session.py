@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron import __version__
 from selectron.engines import Tick
 from selectron.files import write_whole
-from selectron.reproduce.harness.experiment import Experiment, Row
+from selectron.reproduce.harness.experiment import AnyExperiment, Row
 from selectron.reproduce.harness.problems import data_folder
 
 FORM = 2  # of the outcomes that are kept
@@ -59,11 +59,11 @@ class Session:
     quick: bool = False
     seeds: int | None = None
 
-    def seeds_of(self, experiment: Experiment[Any, Any]) -> int:
+    def seeds_of(self, experiment: AnyExperiment) -> int:
         usual = experiment.quick if self.quick else experiment.hour or experiment.seeds
         return self.seeds or usual
 
-    def why_not(self, experiment: Experiment[Any, Any]) -> str:
+    def why_not(self, experiment: AnyExperiment) -> str:
         """Return why an experiment cannot be run here; empty if it can."""
         if self.quick and not experiment.quick:
             return "left out of --quick: it takes minutes with any number of seeds"
@@ -75,7 +75,7 @@ class Session:
             return str(missing)
         return ""
 
-    def kept(self, experiment: Experiment[Any, Any]) -> Outcome | None:
+    def kept(self, experiment: AnyExperiment) -> Outcome | None:
         """Return the outcome of an earlier run with the same setting, if there is a whole one."""
         try:
             stored = json.loads(self._file(experiment).read_text("utf-8"))
@@ -85,7 +85,7 @@ class Session:
             pass  # no file, or none of ours: the experiment is run
         return None
 
-    def steps(self, experiments: Iterable[Experiment[Any, Any]]) -> int:
+    def steps(self, experiments: Iterable[AnyExperiment]) -> int:
         """Count the jobs of all experiments that are still to be run."""
         total = 0
         for each in experiments:
@@ -94,14 +94,12 @@ class Session:
                     total += each.steps(self.seeds_of(each) or None)
         return total
 
-    def outcomes(
-        self, experiments: Iterable[Experiment[Any, Any]], tick: Tick
-    ) -> Iterator[Outcome]:
+    def outcomes(self, experiments: Iterable[AnyExperiment], tick: Tick) -> Iterator[Outcome]:
         """Yield the outcome of each experiment, kept or new; call `tick` after each new job."""
         for experiment in experiments:
             yield self.kept(experiment) or self._run(experiment, tick)
 
-    def _run(self, experiment: Experiment[Any, Any], tick: Tick) -> Outcome:
+    def _run(self, experiment: AnyExperiment, tick: Tick) -> Outcome:
         n = self.seeds_of(experiment)
         chosen = n not in (0, experiment.seeds)
         command = f"selectron reproduce {experiment.name}" + (f" --seeds {n}" if chosen else "")
@@ -125,7 +123,7 @@ class Session:
             return outcome._replace(failed=f"{type(error).__name__}: {error}")
         return outcome
 
-    def _keep(self, experiment: Experiment[Any, Any], outcome: Outcome, result: Row) -> None:
+    def _keep(self, experiment: AnyExperiment, outcome: Outcome, result: Row) -> None:
         stored = {
             "setting": self._setting(experiment),
             "outcome": outcome._asdict(),
@@ -134,16 +132,16 @@ class Session:
         text = json.dumps(stored, default=_plain, allow_nan=False)
         write_whole(self._file(experiment), text.encode())
 
-    def _setting(self, experiment: Experiment[Any, Any]) -> Row:
+    def _setting(self, experiment: AnyExperiment) -> Row:
         n = self.seeds_of(experiment)
         data = str(data_folder()) if experiment.reads_data else ""
         return {"form": FORM, "version": __version__, "seeds": n, "quick": self.quick, "data": data}
 
-    def _file(self, experiment: Experiment[Any, Any]) -> Path:
+    def _file(self, experiment: AnyExperiment) -> Path:
         return self.folder / f"{experiment.name}.json"
 
 
-def _drawn(experiment: Experiment[Any, Any], result: Row) -> str:
+def _drawn(experiment: AnyExperiment, result: Row) -> str:
     drawn = BytesIO()
     experiment.study.draw(result).savefig(drawn, dpi=100, format="png")
     return b64encode(drawn.getvalue()).decode()

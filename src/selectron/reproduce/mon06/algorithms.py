@@ -7,8 +7,8 @@ import numpy as np
 
 from selectron.evaluate.first_passage import Curve, most_errors
 from selectron.queries import Halving, Margin, Uniform
+from selectron.reproduce.harness import Labels, Reach
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, Reach
 from selectron.reproduce.mon06.digits import (
     PROBLEMS,
     Digits,

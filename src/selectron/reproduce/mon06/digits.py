@@ -13,7 +13,7 @@ from selectron.arrays import Matrix, Signs, Vector
 from selectron.classifier import SelectiveClassifier
 from selectron.evaluate.first_passage import Curve, first_passage, most_errors
 from selectron.queries import Auto, Balanced, RateTracking
-from selectron.reproduce.harness.measure import Labels
+from selectron.reproduce.harness import Labels
 from selectron.reproduce.harness.problems import read_pixels
 from selectron.scalings import Centred
 from selectron.updates import HalfStep, Ridge

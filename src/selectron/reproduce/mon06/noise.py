@@ -13,12 +13,11 @@ from scipy.special import betaincinv
 
 from selectron.arrays import Matrix, Vector
 from selectron.queries import Halving, Margin
+from selectron.reproduce.dkm09 import Signs, Tally, World, band_share, n_wrong
 from selectron.reproduce.dkm09.labels import patience
-from selectron.reproduce.dkm09.sphere import Signs, Tally, World, band_share, n_wrong
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Reach, first_passages, grouped
+from selectron.reproduce.harness import Reach, first_passages, grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure, show_labels
-from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.mon06.similar import at_distance
 from selectron.spec import QueryRule, UpdateRule
 from selectron.streams.drifting import on_sphere

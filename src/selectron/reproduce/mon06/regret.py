@@ -13,10 +13,9 @@ import numpy as np
 from selectron.arrays import Matrix
 from selectron.bounds import mon06_experts as bounds
 from selectron.experts import BestAlpha, LearnAlpha, best_alpha, fixed_share_losses
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, new_figure
-from selectron.reproduce.harness.verdict import verdict
 
 N_EXPERTS = 2
 SWITCHING = 0.02

@@ -13,10 +13,9 @@ import numpy as np
 from selectron.arrays import Matrix, Signs
 from selectron.evaluate.first_passage import most_errors
 from selectron.queries import Margin, Uniform
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, Reach, first_passages
+from selectron.reproduce.harness import Labels, Reach, first_passages
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure, show_labels
-from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.mon06.algorithms import (
     ALGORITHMS,
     NEAR,
@@ -36,7 +35,7 @@ from selectron.reproduce.mon06.table_4_1 import (
     REFERENCE,
     TABLE,
 )
-from selectron.reproduce.peers.learners import Hypothesis, pool_svm, stream_svm
+from selectron.reproduce.peers import Hypothesis, pool_svm, stream_svm
 
 SEED = 1
 HALVED = "DKM active + Perceptron"

@@ -19,12 +19,11 @@ from scipy.special import betainc, betaincinv
 from selectron.arrays import Matrix, Vector
 from selectron.bounds import mon06
 from selectron.queries import Halving
+from selectron.reproduce.dkm09 import Tally, World, n_wrong, tightness
 from selectron.reproduce.dkm09.labels import patience
-from selectron.reproduce.dkm09.sphere import Tally, World, n_wrong, tightness
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import first_passages, grouped
+from selectron.reproduce.harness import first_passages, grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
-from selectron.reproduce.harness.verdict import verdict
 from selectron.streams.drifting import on_sphere
 from selectron.updates import Reflection
 

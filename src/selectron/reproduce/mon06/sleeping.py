@@ -32,10 +32,9 @@ from selectron.power.thesis import (
     Printed,
     printed_for,
 )
-from selectron.reproduce.harness.experiment import Parts, Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Parts, Row, verdict
 from selectron.reproduce.harness.report import Picture, fill, new_figure
-from selectron.reproduce.harness.verdict import verdict
 
 EVOLVING_PAGES, SHORT_PAGES, LONG_PAGES = 100, 100, 500
 LONG_S = 0.25  # a sleep of 300 ms or more, whatever its last bit

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, Reach, grouped
+from selectron.reproduce.harness import Labels, Reach, grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.problems import published
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure, show_labels
-from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.mon06.algorithms import (
     ACCURACIES,
     ALGORITHMS,

@@ -16,7 +16,7 @@ import numpy as np
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.experts import LearnAlpha
 from selectron.power.policies.lpsm import DelayAndEnergy, inverse
-from selectron.reproduce.harness.experiment import Parts, Row
+from selectron.reproduce.harness.experiment import Parts, Row, verdict
 from selectron.reproduce.harness.problems import (
     Flags,
     busy_clients,
@@ -25,7 +25,6 @@ from selectron.reproduce.harness.problems import (
     within_the_second,
 )
 from selectron.reproduce.harness.report import Picture, new_figure
-from selectron.reproduce.harness.verdict import verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,12 +14,11 @@ from selectron.arrays import Matrix, Vector
 from selectron.loop import UPDATED, Log
 from selectron.numeric.rows import Dense
 from selectron.queries import Always, Halving, Margin
+from selectron.reproduce.dkm09 import BLOCK, Job, World, error
 from selectron.reproduce.dkm09.labels import patience
-from selectron.reproduce.dkm09.sphere import BLOCK, Job, World, error
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, lay_out, new_figure
-from selectron.reproduce.harness.verdict import verdict
 from selectron.spec import QueryRule, UpdateRule
 from selectron.updates import Perceptron, Reflection, SecondOrder
 

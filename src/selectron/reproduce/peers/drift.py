@@ -6,17 +6,18 @@ with every label.
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from selectron.evaluate import progressive
 from selectron.queries import Always
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure
 from selectron.reproduce.peers.generators import GENERATORS, Drifted, draw_stream
 from selectron.tracking import TrackingClassifier
+from selectron.tracking.adapters import Foreign
 
 FIRST_SEED = 11  # seed 1 chose constants; a table of 11 was seen before memories were added
 TENTH, ALL = "a tenth", "all labels"
@@ -63,7 +64,7 @@ def measure(job: Job) -> Counted:
     return Counted(trace.error, trace.n_asked / len(trace))
 
 
-def _river(name: str, stream: Drifted, seed: int) -> Any:
+def _river(name: str, stream: Drifted, seed: int) -> Foreign:
     """Return a learner of River's, at River's defaults."""
     from river.forest import ARFClassifier  # noqa: PLC0415 - an extra
     from river.linear_model import LogisticRegression  # noqa: PLC0415
@@ -71,12 +72,12 @@ def _river(name: str, stream: Drifted, seed: int) -> Any:
     from river.preprocessing import StandardScaler  # noqa: PLC0415
     from river.tree import HoeffdingAdaptiveTreeClassifier  # noqa: PLC0415
 
-    def regression() -> Any:
+    def regression() -> Foreign:
         learner = LogisticRegression()
         many = stream.y.max() > 1
         return StandardScaler() | (OneVsRestClassifier(learner) if many else learner)
 
-    made: dict[str, Callable[[], Any]] = {
+    made: dict[str, Callable[[], Foreign]] = {
         REGRESSION: regression,
         TREE: lambda: HoeffdingAdaptiveTreeClassifier(seed=seed),
         FOREST: lambda: ARFClassifier(N_TREES, seed=seed),
@@ -84,7 +85,7 @@ def _river(name: str, stream: Drifted, seed: int) -> Any:
     return made[name]()
 
 
-def _mistaken(learner: Any, stream: Drifted) -> float:
+def _mistaken(learner: Foreign, stream: Drifted) -> float:
     """Return the share of rows that the learner predicts wrongly; before a label it says 0."""
     mistakes = 0
     for x, y in zip(stream.X.tolist(), stream.y.tolist(), strict=True):

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from functools import cache, reduce
 from itertools import islice
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from selectron.arrays import Codes, Matrix
+from selectron.arrays import Codes, Label, Matrix
 
 ROWS = 20_000
 AT_ONCE, SLOWLY = 60, 4_000  # rows that a change of the concept takes; River cannot do below 38
@@ -17,7 +18,7 @@ Concept = Any  # a generator of River's: an iterable of (row by column, label)
 class Generator(NamedTuple):
     """How to make the concepts of a stream, and whether half-spaces tell their classes apart."""
 
-    concepts: Callable[[Any, int], list[Concept]]
+    concepts: Callable[[ModuleType, int], list[Concept]]
     width: int = AT_ONCE
     linear: bool = False
 
@@ -93,7 +94,7 @@ def draw_stream(name: str, seed: int, n: int = ROWS) -> Drifted:
     return _written(islice(iter(reduce(before, reversed(concepts))), n))
 
 
-def _written(pairs: Iterable[tuple[dict[Any, float], int]]) -> Drifted:
+def _written(pairs: Iterable[tuple[dict[Label, float], int]]) -> Drifted:
     rows, labels = zip(*pairs, strict=True)
     X = np.array([list(row.values()) for row in rows], float)
     return Drifted(X, np.unique(np.array(labels), return_inverse=True)[1].astype(np.int64))

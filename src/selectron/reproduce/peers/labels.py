@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from selectron.evaluate.first_passage import most_errors
+from selectron.reproduce.harness import Labels, Reach, first_passages, grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import Labels, Reach, first_passages, grouped
 from selectron.reproduce.harness.problems import require_digits
 from selectron.reproduce.harness.report import Picture, lay_out, new_figure, show_labels
 from selectron.reproduce.mon06.digits import (
@@ -20,7 +20,7 @@ from selectron.reproduce.mon06.digits import (
     folds,
     run_learner,
 )
-from selectron.reproduce.peers.learners import PEERS, POOL
+from selectron.reproduce.peers import PEERS, POOL
 
 SEED = 1
 PACKAGES = {"vowpalwabbit": "vowpalwabbit", "river": "river", "skactiveml": "scikit-activeml"}

@@ -16,13 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selectron.arrays import Table, Values
 from selectron.classifier.estimator import SelectiveClassifier, load_as
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.problems import (
-    needed_data_folder,
-    read_documents,
-    require_file,
-)
+from selectron.reproduce.harness.problems import needed_data_folder, read_documents, require_file
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 from selectron.streams import FileRows
 
@@ -31,7 +28,7 @@ BOUND = 1.1
 REUTERS, NEWS, EPA = "reuters21578.jsonl.gz", "20news_bydate.jsonl.gz", "epa_http.csv.gz"
 TARGET = "label"
 
-Records = list[dict[str, Any]]
+Records = list[Values]
 
 
 class Corpus(NamedTuple):
@@ -150,7 +147,7 @@ def their_error(corpus: Corpus, train: Records, test: Records) -> float:
     return 1.0 - float(model.score(apart, wanted))
 
 
-def _columns(corpus: Corpus, train: Records, test: Records) -> Iterator[tuple[Any, Any]]:
+def _columns(corpus: Corpus, train: Records, test: Records) -> Iterator[tuple[Table, Table]]:
     """Yield what becomes of a column, of the rows to learn from and of those to test on."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
     from sklearn.impute import SimpleImputer  # noqa: PLC0415

@@ -7,8 +7,8 @@ import numpy as np
 from selectron import SelectiveClassifier, updates
 from selectron.evaluate import batch_hypotheses
 from selectron.queries import Always
+from selectron.reproduce.harness import grouped
 from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
 from selectron.reproduce.ss05.figure_3 import digits
 

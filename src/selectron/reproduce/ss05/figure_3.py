@@ -13,15 +13,14 @@ from selectron.bounds.ss05 import d1_mistakes, d2_mistakes
 from selectron.classifier.labels import Labels
 from selectron.classifier.run import Run
 from selectron.evaluate import progressive
-from selectron.kernels.choice import KernelChoice
+from selectron.kernels import KernelChoice
 from selectron.kernels.machine import KernelMachine
 from selectron.numeric.rows import Dense
 from selectron.queries import Always
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.problems import Classes, data_file
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
-from selectron.reproduce.harness.verdict import verdict
 from selectron.scalings import Raw
 from selectron.spec import Rules
 from selectron.updates import Ballseptron, Perceptron

@@ -3,10 +3,9 @@
 from time import process_time
 from typing import NamedTuple
 
-from selectron.kernels.choice import REMOVALS
-from selectron.reproduce.harness.experiment import Row
+from selectron.kernels import REMOVALS
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, fill, finish, new_figure
-from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.ss05.figure_3 import begin, digits, mistakes, n_support
 
 BUDGET = 500

@@ -14,10 +14,9 @@ from selectron.arrays import Matrix, Vector
 from selectron.bounds import ss05
 from selectron.evaluate import progressive
 from selectron.queries import Always
-from selectron.reproduce.harness.experiment import Row
-from selectron.reproduce.harness.measure import grouped
+from selectron.reproduce.harness import grouped
+from selectron.reproduce.harness.experiment import Row, verdict
 from selectron.reproduce.harness.report import Picture, finish, new_figure, table
-from selectron.reproduce.harness.verdict import verdict
 from selectron.reproduce.ss05.figure_3 import begin, digits, mistakes
 from selectron.updates import Ballseptron
 

@@ -1,9 +1,13 @@
-"""Pairs of rules in words: `perceptron+margin:b=0.5`, `ridge:a=2+balanced`, `default`."""
+"""Learners and engines as options name them: `perceptron+margin:b=0.5`, `default`, `ray`."""
 
+import sys
+from argparse import Namespace
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from selectron import SelectiveClassifier
+from selectron.engines import Engine, engine_of
 from selectron.spec import QueryRule, UpdateRule, rule_from_text, rules_in_words
 
 EXAMPLES = "default, perceptron+margin:b=0.5, reflection+halving:patience=16, ridge+balanced"
@@ -35,3 +39,18 @@ def learner_of(text: str, **options: Any) -> SelectiveClassifier:
     if len(parts) > 2 or update is None or (len(parts) == 2 and query is None):
         raise ValueError(f"{text!r} is not an update rule and a query rule; try {EXAMPLES}")
     return SelectiveClassifier(update, query, **options)
+
+
+def others_aside() -> redirect_stdout[TextIO]:
+    """Send what is printed meanwhile to standard error: Ray tells there of workers that died."""
+    return redirect_stdout(sys.stderr)
+
+
+def engine_named(options: Namespace) -> Engine | None:
+    """Return the engine that options name; None if they name none."""
+    if options.engine is None:
+        unused = next((n for n in ("workers", "address") if getattr(options, n) is not None), None)
+        if unused:
+            raise ValueError(f"--{unused} needs --engine beside it: local or ray")
+        return None
+    return engine_of(options.engine, options.workers, options.address)
