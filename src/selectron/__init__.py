@@ -1,5 +1,6 @@
 """Learn a classifier from a stream while paying for as few labels as possible."""
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ask", "AskOne", "DamagedFile", "SelectiveClassifier", "load", "warm"]
 __version__ = "0.1.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless somebody listens
 
 
 def __getattr__(name: str) -> Any:

@@ -28,6 +28,7 @@ LONGEST_VERSION = 10  # digits
 PART = ".part"  # ends the name of a file that is being written
 # What safetensors raises for types of numbers that NumPy has not.
 UNREADABLE = TypeError, ValueError, LookupError, AttributeError
+MOST_BYTES = 1 << 33  # of a file: 8 GiB, twice the largest matrix of a learner
 STALE = 3600.0  # seconds after which such a file has no writer any more
 
 
@@ -64,7 +65,10 @@ def file_of(kind: Format, tensors: Tensors, description: str) -> bytes:
         kind.described_by: description,
     }
     checksum = _checksum(tensors, metadata)
-    return _in_order(to_bytes(tensors, metadata | {"sha256": checksum}))
+    file = _in_order(to_bytes(tensors, metadata | {"sha256": checksum}))
+    if len(file) > MOST_BYTES:
+        raise ValueError(f"{kind.file} takes at most {MOST_BYTES >> 30} GiB: this one is larger")
+    return file
 
 
 def _in_order(file: bytes) -> bytes:
@@ -83,11 +87,20 @@ def read_file(path: Path, kind: Format) -> tuple[Tensors, str]:
     from safetensors import SafetensorError  # noqa: PLC0415
 
     try:
-        metadata, tensors = _open(path)
+        with _opened(path) as file:
+            metadata = file.metadata() or {}
+            _check_format(path, kind, metadata)
+            if path.stat().st_size > MOST_BYTES:
+                raise DamagedFile(
+                    f"{path} is larger than {MOST_BYTES >> 30} GiB: {kind.file} is never that large"
+                )
+            names = file.keys()
+            tensors = {name: file.get_tensor(name) for name in names}
+    except DamagedFile:
+        raise
     except (SafetensorError, *UNREADABLE) as error:
         said = " ".join(str(error).split())[:200]
         raise DamagedFile(f"{path} is truncated or not {kind.file}: {said}") from None
-    _check_format(path, kind, metadata)
     checksum = metadata.pop("sha256", "")
     if checksum != _checksum(tensors, metadata):
         raise DamagedFile(f"{path} is damaged: its SHA-256 does not match; restore it from a copy")
@@ -112,20 +125,20 @@ def format_name(path: Path) -> str:
     from safetensors import SafetensorError  # noqa: PLC0415
 
     try:
-        return _open(path)[0].get("format", "")
+        with _opened(path) as file:
+            return str((file.metadata() or {}).get("format", ""))
     except (SafetensorError, *UNREADABLE):
         return ""
 
 
-def _open(path: Path) -> tuple[dict[str, str], Tensors]:
+def _opened(path: Path) -> Any:
+    """Return the file, of which only the header is read."""
     from safetensors import safe_open  # noqa: PLC0415
 
     if not path.is_file():
         wrong = "is a folder" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"{path}: {wrong}")
-    with safe_open(str(path), "numpy") as file:
-        names = file.keys()
-        return file.metadata() or {}, {name: file.get_tensor(name) for name in names}
+    return safe_open(str(path), "numpy")
 
 
 def _check_format(path: Path, kind: Format, metadata: dict[str, str]) -> None:

@@ -357,10 +357,10 @@ def run_unasked(learner, numbers, X, t, n, shown):  # type: ignore[no-untyped-de
 # Rows at hand (`selectron.classifier.pool`): they are presented once, and forecast again and again.
 
 
-def run_presented(learner, numbers, X, table, n):  # type: ignore[no-untyped-def]
-    """Write n rows down as the scaling presents them."""
+def run_presented(learner, numbers, X, table, start, stop):  # type: ignore[no-untyped-def]
+    """Write some rows down as the scaling presents them."""
     scaling, _update, _query = unpack(learner, numbers)
-    for t in range(n):
+    for t in range(start, stop):
         lay_down(present(scaling, row(X, t)), table, t)
 
 

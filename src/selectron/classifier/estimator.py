@@ -29,7 +29,7 @@ from selectron.classifier.one_row import FIRST_CALLS, OneRow, batch_of_one, thin
 from selectron.classifier.pool import Choice
 from selectron.classifier.quality import Quality
 from selectron.classifier.rows import as_table, feature_names, read_rows, uneven, unit_length
-from selectron.classifier.rules import Wishes, choose_rules, kernel_rules
+from selectron.classifier.rules import Wishes, choose_rules, kernel_rules, rule_named
 from selectron.classifier.run import Ask, AskOne, Checkpoint, Run
 from selectron.classifier.store import Params, packing, read, save
 from selectron.classifier.tickets import Waiting
@@ -587,7 +587,8 @@ class StreamClassifier:
     def get_params(self, deep: bool = True) -> Params:
         """Return the constructor's arguments; `deep`, the knobs of rules too, as `query__b`."""
         params = {name: getattr(self, name) for name in self._parameter_names()}
-        for name, rule in [*params.items()] if deep else []:
+        for name, value in [*params.items()] if deep else []:
+            rule = rule_named(name, value)
             if isinstance(rule, Spec):
                 params |= {f"{name}__{knob}": value for knob, value in rule.knobs().items()}
         return params
@@ -604,7 +605,8 @@ class StreamClassifier:
         for name in sorted(params):  # a rule before its knobs
             owner, _, knob = name.partition("__")
             value = params[name]
-            setattr(self, owner, replace(getattr(self, owner), **{knob: value}) if knob else value)
+            rule = rule_named(owner, getattr(self, owner))
+            setattr(self, owner, replace(rule, **{knob: value}) if knob else value)
         return self
 
     def _repr_html_(self) -> str:
@@ -1033,7 +1035,7 @@ def _warn_of_uneven(rows: Rows) -> None:
         warn(
             f"one column of X holds {share:.1%} of the squared length of the rows, and named rules "
             "take rows as they are, so that the other columns hardly count: pass "
-            'scaling="automatic", or scale the columns yourself',
+            'scaling="automatic" (--scaling automatic), or scale the columns yourself',
             stacklevel=4,
         )
 
@@ -1046,7 +1048,7 @@ def _warn_of_silence(run: AnyRun, rows: Rows) -> None:
         warn(
             f"{run.n_asked:,} of {run.rounds:,} labels were asked: {query.label} looks at margins, "
             f"and {update.label} makes them as large as the largest column of X; pass "
-            'scaling="automatic", or scale the columns yourself',
+            'scaling="automatic" (--scaling automatic), or scale the columns yourself',
             stacklevel=4,
         )
 

@@ -117,6 +117,14 @@ def tell_query(machine: Machine, verb: Callable[[QueryState, int], QueryState], 
     pack(state._replace(query=verb(state.query, n)), machine.states.numbers)
 
 
+def clear_rooms(tree: Learner) -> None:
+    """Clear the room for rows at hand, which would be written into files."""
+    for state in nodes(tree):
+        if isinstance(state, tuple):
+            for name in rooms(state):
+                getattr(state, name)[...] = 0
+
+
 def widened(machine: Machine, rules: Rules, n_classes: int) -> Machine:
     """Return a machine for more classes with all that the old one's rules can hand on.
 
@@ -169,10 +177,7 @@ class LinearMachine:
         return self.states.n_bytes > n_bytes(rows)
 
     def settle(self) -> None:
-        for state in nodes(self.states.tree):
-            if isinstance(state, tuple):
-                for name in rooms(state):
-                    getattr(state, name)[...] = 0
+        clear_rooms(self.states.tree)
 
     def for_classes(self, rules: Rules, n_classes: int) -> "LinearMachine":
         return LinearMachine(rules, self.d, self.dtype, self.seed, n_classes)

@@ -6,6 +6,7 @@ answer has all labels of the row, and every learner learns from it.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from threading import RLock
 
 import numpy as np
@@ -45,7 +46,7 @@ class MultilabelRun:
 
     def __getstate__(self) -> dict[str, object]:
         with self.lock:
-            return dict(self.__dict__)
+            return deepcopy(self.__dict__)
 
     @property
     def machines(self) -> list[Machine]:

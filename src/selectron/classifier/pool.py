@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from selectron.arrays import Array, Flags, Indices, Matrix, Table, Vector
-from selectron.classifier.machine import Before, LinearMachine, Machine
+from selectron.classifier.machine import CHUNK, Before, LinearMachine, Machine
 from selectron.compiler.states import Snapshot, nodes, used_part
 from selectron.files import DamagedFile, Description, Reader, Tensors, fields, whole
 from selectron.loop import compiled, run_forecasts, run_presented, run_products, run_table_scores
@@ -219,9 +219,10 @@ def presented(machine: Machine, rows: Rows) -> Rows:
         table: Rows = Csr(*entries, np.zeros(n + 1, np.int64), d + extra)
     else:
         table = Dense(np.zeros((n, d + extra), first.values.dtype))
-    with states.busy:
-        loop = compiled(run_presented, states.kinds)
-        loop(states.tree, states.numbers, sealed(rows), table, n)
+    loop, given = compiled(run_presented, states.kinds), sealed(rows)
+    for start in range(0, n, CHUNK):
+        with states.busy:
+            loop(states.tree, states.numbers, given, table, start, min(n, start + CHUNK))
     return table
 
 

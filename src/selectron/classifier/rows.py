@@ -5,6 +5,7 @@ loop reads them. Everything else goes through scikit-learn's own validation.
 """
 
 import sys
+from datetime import date, timedelta
 from enum import Enum
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ UNEVEN = 100.0  # how many times larger a column is than the usual one
 MOST_COLUMNS = 2**31 - 1  # gathers of the CPU take their places as signed numbers of 32 bits
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 COLUMN = np.dtype(np.int32)  # of the columns and pointers of a usual sparse row
+NO_NUMBERS = str, bytes, date, timedelta, np.datetime64, np.timedelta64
 NUMBERS = "fiub"  # NumPy's kinds of arrays that are features: no text, no dates, no complex numbers
 
 
@@ -128,10 +130,22 @@ def refuse_masked(X: Table) -> None:
         )
 
 
+def refuse_other_kinds(X: Table) -> None:
+    """Refuse dates and texts, of which scikit-learn would make numbers."""
+    given = X if hasattr(X, "tocsr") else np.asarray(X)
+    kinds = {given.dtype.type}
+    if given.dtype.kind == "O":
+        kinds = set(map(type, given.reshape(-1).tolist()))
+    for kind in kinds:
+        if issubclass(kind, NO_NUMBERS):
+            raise ValueError(f"X has entries of type {kind.__name__}: features are real numbers")
+
+
 def _validated(X: Table, owner: str) -> Table:
     from sklearn.utils.validation import check_array  # noqa: PLC0415 - costs seconds
 
     refuse_masked(X)
+    refuse_other_kinds(X)
     return check_array(
         X,
         accept_sparse="csr",

@@ -1,6 +1,6 @@
 """Which three rules make up a learner, and the defaults for those not given."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from selectron.classifier.machine import Machine
 from selectron.kernels import KernelChoice
@@ -103,6 +103,16 @@ def rules_for_classes(machine: Machine, wishes: Wishes, n_classes: int) -> Rules
         update.many(machine.d, machine.dtype, n_classes)
     scaling = machine.rules.scaling
     return choose_rules(scaling, *wishes, fit_intercept=False, d=machine.d, n_classes=n_classes)
+
+
+def rule_named(role: str, rule: object) -> Any:
+    """Return the rule of a role that is given by name; what names none, or is no name, stays."""
+    if not isinstance(rule, str) or role not in ROLES:
+        return rule
+    try:
+        return rule_from_text(rule, ROLES[role])
+    except ValueError:
+        return rule  # which the next fit refuses
 
 
 ROLES = {"scaling": Scaling, "update": UpdateRule, "query": QueryRule}

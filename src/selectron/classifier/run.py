@@ -9,6 +9,7 @@ join. A batch is learnt whole or not at all.
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from logging import getLogger
 from threading import RLock, current_thread, main_thread
 from time import sleep
@@ -137,8 +138,9 @@ class Run:
         self.lock = RLock()
 
     def __getstate__(self) -> dict[str, object]:
+        """Copy all there is, so that others may learn while the copy is written down."""
         with self.lock:
-            return {name: value for name, value in self.__dict__.items() if name != "lock"}
+            return deepcopy({name: v for name, v in self.__dict__.items() if name != "lock"})
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -785,15 +787,18 @@ class Run:
             return machine.scores(rows), labels
         return machine.margins(rows, exact=exact), labels
 
-    def finite_margins(self, rows: Rows, *, exact: bool) -> tuple[Vector, Labels]:
+    def finite_margins(
+        self, rows: Rows, first: int = 0, stop: int | None = None, *, exact: bool
+    ) -> tuple[Vector, Labels]:
         """Return the margins or scores of rows that can be read, or refuse them; and the labels."""
-        margins, labels = self.judge(rows, exact=exact)
+        some = rows if stop is None else part(rows, first, stop)
+        margins, labels = self.judge(some, exact=exact)
         broken = ~np.isfinite(margins)
         for t in np.flatnonzero(broken.any(axis=1) if broken.ndim == 2 else broken).tolist():
             if outside(rows) is not None:
-                raise self.refusal(rows, Stop(t, UNSOUND))
-            if np.isinf(margins[t]).any() or not tame(part(rows, t, t + 1)):
-                raise self.refusal(rows, Stop(t, NOT_FINITE))
+                raise self.refusal(rows, Stop(first + t, UNSOUND))
+            if np.isinf(margins[t]).any() or not tame(part(some, t, t + 1)):
+                raise self.refusal(rows, Stop(first + t, NOT_FINITE))
             margins[t] = 0.0  # a row without a direction is on neither side
         return margins, labels
 
@@ -814,20 +819,27 @@ class Run:
 
     def chances(self, rows: Rows, given: Table = None) -> Matrix:
         """Return the probability of each class for every row; `given` may be rows at hand."""
+        n = shape(rows)[0]
         while True:
-            machine = self.machine
-            with machine.states.busy:  # margins and their scale are of one moment
-                pool = self.pool
-                if pool is not None and pool.holds(given, self.rounds):
-                    margins, labels = pool.scores(machine), self.labels
-                else:
-                    margins, labels = self.finite_margins(rows, exact=False)
-                update = machine.states.now.update
-                if not update.n_updates:
-                    raise ValueError("no label has been learnt yet, so there are no probabilities")
-                found: Matrix = chances(update, margins)
+            machine, found = self.machine, list[Matrix]()
+            for start in range(0, n, CHUNK):
+                with machine.states.busy:  # margins of a chunk and their scale are of one moment
+                    pool, stop = self.pool, min(n, start + CHUNK)
+                    if not start and pool is not None and pool.holds(given, self.rounds):
+                        margins, labels, stop = pool.scores(machine), self.labels, n
+                    else:
+                        margins, labels = self.finite_margins(rows, start, stop, exact=False)
+                    update = machine.states.now.update
+                    if not update.n_updates:
+                        raise ValueError(
+                            "no label has been learnt yet, so there are no probabilities"
+                        )
+                    found.append(chances(update, margins))
+                if stop == n or self.machine is not machine:
+                    break
             if self.machine is machine:  # else a class has joined meanwhile
-                return found if len(labels.classes) != 1 else np.ones((len(found), 1))
+                whole = np.concatenate(found)
+                return whole if len(labels.classes) != 1 else np.ones((n, 1))
 
     def predicted(self, rows: Rows) -> Codes:
         """Return the label of every row as the loop knows it: a sign, or the number of a class."""

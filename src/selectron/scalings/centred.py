@@ -31,6 +31,7 @@ from selectron.protocol import (
     in_file,
     present,
     ready,
+    room_for,
 )
 from selectron.spec import NOT_NEGATIVE, Range, Scaling
 
@@ -214,3 +215,4 @@ def past_warm_up(scaling: ScalingState) -> bool:
 
 
 in_file(CentredState, "bias", "warmup")
+room_for(CentredState, "buffer")

@@ -10,7 +10,7 @@ from selectron.compiler.verbs import helper, seldom
 from selectron.numeric.elementary import sqrt
 from selectron.numeric.rows import DenseRow, Row, write_out
 from selectron.numeric.sums import lane_dot
-from selectron.protocol import absorb, has_statistics, in_file, present, ready
+from selectron.protocol import absorb, has_statistics, in_file, present, ready, room_for
 from selectron.scalings.centred import finished, keeps_statistics, past_warm_up, unreadable
 from selectron.spec import NOT_NEGATIVE, POSITIVE, Range, Scaling
 
@@ -170,3 +170,4 @@ ready.of(WinsorisedState)(past_warm_up)
 
 SPREAD = {"squares": NOT_NEGATIVE, "deviation": NOT_NEGATIVE, "square_length": NOT_NEGATIVE}
 in_file(WinsorisedState, "clip", "bias", "warmup", "memory", factors=POSITIVE, **SPREAD)
+room_for(WinsorisedState, "buffer")

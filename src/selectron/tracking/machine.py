@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from selectron.arrays import Array, Codes, DType, Matrix, Vector
-from selectron.classifier.machine import CHUNK, MACHINES, Before, Setting, written
+from selectron.classifier.machine import CHUNK, MACHINES, Before, Setting, clear_rooms, written
 from selectron.classifier.rows import TAME
 from selectron.compiler.states import States, nodes
 from selectron.experts import Mixture, made_mixture
@@ -133,7 +133,7 @@ class MembersMachine:
         return sum([a.nbytes for a in self.arrays()]) > n_bytes(rows)
 
     def settle(self) -> None:
-        pass  # nothing is under way between calls
+        clear_rooms(self.states.tree)
 
     def for_classes(self, rules: Rules, n_classes: int) -> "MembersMachine":
         mixture = type(self.mixture).from_state(self.mixture.state())

@@ -14,7 +14,16 @@ from numpy.typing import DTypeLike, NDArray
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import apart, helper
 from selectron.numeric.rows import Row, write_out
-from selectron.protocol import Forecast, ManyForecast, already_exact, flaw, glance, learn, predict
+from selectron.protocol import (
+    Forecast,
+    ManyForecast,
+    already_exact,
+    flaw,
+    glance,
+    learn,
+    predict,
+    room_for,
+)
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.tracking.changes import (
     Mistakes,
@@ -330,3 +339,6 @@ def trees_flaw(trees: Trees) -> str:
     if trees.classes.min() < 0 or trees.classes.max() >= len(trees.left):
         return f"a label of class {trees.classes.max()} of {len(trees.left)}"
     return "" if 0 < trees.luck < MODULUS else f"luck of {trees.luck}"
+
+
+room_for(Trees, "row")

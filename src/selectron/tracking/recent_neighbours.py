@@ -9,7 +9,16 @@ from numpy.typing import DTypeLike
 from selectron.arrays import Indices, Matrix, Vector
 from selectron.compiler.verbs import apart, helper
 from selectron.numeric.rows import Row, write_out
-from selectron.protocol import Forecast, ManyForecast, already_exact, flaw, glance, learn, predict
+from selectron.protocol import (
+    Forecast,
+    ManyForecast,
+    already_exact,
+    flaw,
+    glance,
+    learn,
+    predict,
+    room_for,
+)
 from selectron.spec import NOT_NEGATIVE, Range, UpdateRule
 from selectron.tracking.changes import (
     Mistakes,
@@ -200,3 +209,6 @@ def kept_flaw(kept: Kept) -> str:
     if kept.classes.min() < 0 or kept.classes.max() >= len(kept.shares):
         return f"a label of class {kept.classes.max()} of {len(kept.shares)}"
     return ""
+
+
+room_for(Kept, "row", "distances")
