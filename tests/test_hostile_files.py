@@ -50,7 +50,7 @@ def test_mutants_are_refused_or_work(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(MANY, MANY + ALL, ALL // 8))
 def test_many_more_mutants(tmp_path, first):
-    check(tmp_path, first, ALL // 8, **PLAIN)
+    check(tmp_path, first, ALL // 8, **PLAIN, **DEBUG)
 
 
 @pytest.mark.parametrize(

@@ -206,11 +206,19 @@ def test_a_label_of_a_new_class_does_not_move_the_sharpness():
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("update", [updates.Probit(), updates.Probit(rank=4), updates.DualProbit()])
-def test_the_margin_of_a_glance_is_the_exact_one(update):
-    """`decision_function` of rules with a scale computes no variance."""
+@pytest.mark.parametrize(
+    ("update", "off"),
+    [(updates.Probit(), 0.0), (updates.Probit(rank=4), 0.0), (updates.DualProbit(), 1e-8)],
+)
+def test_the_margin_of_a_glance_is_the_exact_one(update, off):
+    """`decision_function` of rules with a scale computes no variance.
+
+    `DualProbit` knows a margin in two ways, and its glance says the least that either can be.
+    """
     clf = SelectiveClassifier(update, "always", scaling=Winsorised()).fit(X[:300], TWO[:300])
     machine, exact = clf._run.machine, np.empty(len(X))
     loop = compiled(run_margins, machine.states.kinds)
     loop(machine.states.tree, machine.states.numbers, sealed(read_rows(X)), exact, True)
-    np.testing.assert_array_equal(clf.decision_function(X), exact)
+    found = clf.decision_function(X)
+    np.testing.assert_allclose(found, exact, rtol=0.0, atol=off)
+    assert (np.abs(found) <= np.abs(exact)).all()
