@@ -23,7 +23,7 @@ from tests.hostile.play import play
 MANY, FEW = 3200, 400
 ALL = 52_000
 COMPILED = ("static", "fixed share", "markov stiff", "learn-alpha")  # soon compiled
-COMPILED_SLOWLY = ("perceptron", "rehearsal", "kernel smallest", "kernel sparse")
+COMPILED_SLOWLY = ("default", "default many", "perceptron", "kernel smallest", "kernel sparse")
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 DEBUG = {"PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "85"}
 
