@@ -17,7 +17,9 @@ with extra("river"):
     from river.active.base import ActiveLearningClassifier
     from river.base import Classifier
 
-OPTIONS = ("update", "query", "scaling", "fit_intercept", "explore", "window", "stop_when")
+OPTIONS = (
+    "update", "query", "scaling", "fit_intercept", "explore", "window", "stop_when", "class_weight",
+)  # fmt: skip
 Features = Mapping[Any, Any]
 EARLY = 1000  # rows; until then a key without a column makes the learner begin anew
 MOST_WAITING = 10_000  # questions that wait for their answers; then the oldest is given up
@@ -45,6 +47,8 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         As in `selectron.SelectiveClassifier`.
     seed : int, optional
         Seed of the coins. The same seed gives the same run.
+    class_weight : dict or "balanced", optional
+        As in `selectron.SelectiveClassifier`.
 
     Attributes
     ----------
@@ -74,6 +78,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         window: int | None = None,
         stop_when: str | None = None,
         seed: int | None = None,
+        class_weight: Any = None,
     ) -> None:
         super().__init__(Unasked(self), seed)
         self.update = update
@@ -83,6 +88,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         self.explore = explore
         self.window = window
         self.stop_when = stop_when
+        self.class_weight = class_weight
         self._random_state = self._rng.getrandbits(31) if seed is None else seed
         self._rows = DictRows()
         self._early: list[tuple[Features, Label]] | None = []
