@@ -107,6 +107,11 @@ def learn(update: UpdateState, x: Presented, y: float, forecast: AnyForecast) ->
 
 
 @Verb
+def learn_again(update: UpdateState, x: Presented, y: float, forecast: AnyForecast) -> UpdateState:
+    """Return the update rule after one more lesson of the label that it has learnt last."""
+
+
+@Verb
 def postpone(update: UpdateState) -> UpdateState:
     """Return the update rule that may put off, until `catch_up`, what only glances need."""
 
@@ -325,6 +330,14 @@ def keeps_nothing(
 def unmoved_by_warm_up(update: UpdateState, x: Presented) -> UpdateState:
     """Serve as `warm_up` of the rules that learn from labels alone."""
     return update
+
+
+@learn_again.otherwise
+def learn_as_before(
+    update: UpdateState, x: Presented, y: float, forecast: AnyForecast
+) -> UpdateState:
+    """Serve as `learn_again` of the rules that draw no conclusion from a label but its lesson."""
+    return learn(update, x, y, forecast)
 
 
 @postpone.otherwise

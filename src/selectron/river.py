@@ -7,6 +7,7 @@ from typing import Any
 
 from selectron.arrays import Label, Table
 from selectron.classifier import SelectiveClassifier as Learner
+from selectron.classifier.class_weight import ClassWeight
 from selectron.classifier.labels import plain
 from selectron.extras import extra
 from selectron.features.dict_rows import Crowded, DictRow, DictRows
@@ -16,7 +17,9 @@ with extra("river"):
     from river.active.base import ActiveLearningClassifier
     from river.base import Classifier
 
-OPTIONS = ("update", "query", "scaling", "fit_intercept", "explore", "window", "stop_when")
+OPTIONS = (
+    "update", "query", "scaling", "fit_intercept", "explore", "window", "stop_when", "class_weight",
+)  # fmt: skip
 EARLY = 1000  # rows; until then a key without a column makes the learner begin anew
 MOST_WAITING = 10_000  # questions that wait for their answers; then the oldest is given up
 NO_LABEL = object()  # of a row that was asked about: the answer is kept with the row it came with
@@ -43,6 +46,8 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         As in `selectron.SelectiveClassifier`.
     seed : int, optional
         Seed of the coins. The same seed gives the same run.
+    class_weight : dict or "balanced", optional
+        As in `selectron.SelectiveClassifier`.
 
     Attributes
     ----------
@@ -72,6 +77,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         window: int | None = None,
         stop_when: str | None = None,
         seed: int | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         super().__init__(Unasked(self), seed)
         self.update = update
@@ -81,6 +87,7 @@ class SelectiveClassifier(ActiveLearningClassifier):  # type: ignore[misc]
         self.explore = explore
         self.window = window
         self.stop_when = stop_when
+        self.class_weight = class_weight
         self._random_state = self._rng.getrandbits(31) if seed is None else seed
         self._rows = DictRows()
         self._early: list[tuple[DictRow, Label]] | None = []

@@ -118,6 +118,17 @@ def test_classes_join():
     ]
 
 
+def test_labels_weigh_as_in_the_learner():
+    options = {"query": "always", "class_weight": {"b": 3}, "seed": 0}
+    model = SelectiveClassifier("half-step", **options)
+    for x, label in ((0.6, "a"), (-0.8, "b"), (0.2, "b")):
+        model.learn_one({"x": x}, label)
+    weighed = model.clone().learner
+    assert weighed.class_weight == {"b": 3}
+    update = model.learner._run.machine.states.now.update
+    assert update.weighing.weights.tolist() == [1.0, 3.0]
+
+
 def test_labels_are_pythons_own():
     model = SelectiveClassifier("perceptron", seed=0)
     for x, y in stream(30):

@@ -149,6 +149,8 @@ LEARNERS = {
     "explored many": lambda: waiting(fitted(FOUR, explore=0.3)),
     "several labels": lambda: waiting(SelectiveClassifier(random_state=1).fit(ROWS, SETS)),
     "perceptron": two(Perceptron(eta=0.5), Margin(b=0.5)),
+    "weighted": two(Perceptron(), Margin(b=0.5), class_weight={"yes": 2.5, "no": 0.4}),
+    "many weighted": many(Ridge(), Always(), class_weight="balanced"),
     "reflection": two(Reflection(), Halving(patience=3), rows=UNIT),
     "half step": two(HalfStep(), RateTracking(rate=0.3), Winsorised(warmup=5)),
     "passive": two(PassiveAggressive(C=0.5), Uniform(rate=0.5), Centred(warmup=5)),

@@ -21,6 +21,7 @@ from warnings import warn
 import numpy as np
 
 from selectron.arrays import Array, Given, Label, Matrix, Seed, Table, Vector
+from selectron.classifier.class_weight import ClassWeight, check_named, read_weights
 from selectron.classifier.labels import Labels, names_of, paired, plain, read_labels, several_a_row
 from selectron.classifier.ledger import with_ledger
 from selectron.classifier.machine import LinearMachine, Machine
@@ -42,6 +43,7 @@ from selectron.numeric.rows import Csr, Rows, row_columns, row_values, shape
 from selectron.protocol import hypothesis
 from selectron.scalings import Intercept, Raw
 from selectron.spec import QueryRule, Rules, Scaling, Spec, UpdateRule, rule_from_text
+from selectron.updates.weighted import Weighted
 
 if TYPE_CHECKING:
     from selectron.features import Recipe
@@ -731,6 +733,14 @@ class SelectiveClassifier(StreamClassifier):
     recipe : selectron.features.Recipe, optional
         How a row is made of a record. With it X may be a list of records or of texts, or a data
         frame; files of the learner have it too.
+    class_weight : dict or "balanced", optional
+        What a label of each class weighs, as in scikit-learn: a label of weight w teaches as w
+        labels of the same row do. Labels that a dictionary does not name weigh 1. "balanced" weighs
+        a label of class k by n / (K n_k), counted over the labels learnt so far. What is left of w
+        below one is carried over to the next label of the class; a weight above 100 counts as 100.
+        A label costs one of a budget whatever it weighs, query rules see it once, and estimates
+        stay plain shares of the rounds; probabilities are those of the weighted labels. Not for
+        kernels, nor for several labels a row.
 
     Attributes
     ----------
@@ -774,6 +784,7 @@ class SelectiveClassifier(StreamClassifier):
         budget: int | None = None,
         removal: str = "random",
         recipe: "Recipe | None" = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.update = update
         self.query = query
@@ -790,6 +801,7 @@ class SelectiveClassifier(StreamClassifier):
         self.budget = budget
         self.removal = removal
         self.recipe = recipe
+        self.class_weight = class_weight
 
     def _begin(self, rows: Rows, labels: Labels, n: int | None, *, at_hand: bool = False) -> Run:
         n_classes, d = max(2, len(labels.classes)), shape(rows)[1]
@@ -818,6 +830,10 @@ class SelectiveClassifier(StreamClassifier):
                     f"{rules.update.label} is made for rows of length one: yours are scaled to it",
                     stacklevel=3,
                 )
+        if self.class_weight is not None:
+            weights = read_weights(self.class_weight)
+            check_named(weights, labels)
+            rules = rules._replace(update=Weighted(rules.update, weights))
         ledger = None
         said = self.explore, self.window, self.stop_when
         if said != NOTHING_SAID or rules.query.explore > 0.0:
@@ -846,6 +862,11 @@ class SelectiveClassifier(StreamClassifier):
                 f"scaling={self.scaling!r} and a kernel do not go together: scale the rows before, "
                 "and leave scaling out"
             )
+        if self.class_weight is not None:
+            raise ValueError(
+                "class_weight and a kernel do not go together: a label taught several times takes "
+                "more support vectors than there is room for; leave one of them out"
+            )
         if self.fit_intercept:
             raise ValueError(
                 "fit_intercept=True and a kernel do not go together: use "
@@ -855,6 +876,11 @@ class SelectiveClassifier(StreamClassifier):
 
     def _begin_several(self, rows: Rows, names: Labels, n: int | None) -> MultilabelRun:
         """Begin a learner of two classes for each of several labels, all with the same coins."""
+        if self.class_weight is not None:
+            raise ValueError(
+                "class_weight is for one label a row; with several labels a row make a learner for "
+                "each label that shall weigh more"
+            )
         first = self._begin(rows, Labels(), n)
         if first.ledger is not None:
             raise ValueError(

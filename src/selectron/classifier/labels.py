@@ -34,10 +34,16 @@ class Labels:
     """
 
     def __init__(
-        self, classes: Array = NO_CLASSES, *, fixed: bool = False, most: int | None = None
+        self,
+        classes: Array = NO_CLASSES,
+        *,
+        fixed: bool = False,
+        most: int | None = None,
+        found: bool = False,
     ) -> None:
         self.classes = classes
         self.fixed = fixed
+        self.found = found  # in an array, and named by nobody
         self.most = most
         names = tuple(classes)
         self.many = len(names) > 2
@@ -62,7 +68,7 @@ class Labels:
     @classmethod
     def found_in(cls, y: Array) -> "Labels":
         """Take the classes of an array of labels, and no others later."""
-        return cls(found_classes(y), fixed=True)
+        return cls(found_classes(y), fixed=True, found=True)
 
     @property
     def remedy(self) -> str:

@@ -1,5 +1,6 @@
 """Which three rules make up a learner, and the defaults for those not given."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from selectron.classifier.machine import Machine
@@ -12,6 +13,7 @@ from selectron.queries.coverage import FIRST_SHARE
 from selectron.scalings import Automatic, Intercept, Raw, Text, TextDirections
 from selectron.spec import QueryRule, Rules, Scaling, UpdateRule, rule_from_text
 from selectron.updates import Ballseptron, ClassRidge, DualProbit, Probit, Rehearsal, Ridge
+from selectron.updates.weighted import Weighted
 
 AS_THEY_ARE, WITH_CONSTANT = Raw(), Intercept()  # rows of rules that are named
 # Of rows too wide for a d x d matrix the default keeps some directions.
@@ -34,10 +36,10 @@ class Wishes(NamedTuple):
     @classmethod
     def of(cls, update: UpdateRule | str | None, query: QueryRule | str | None) -> "Wishes":
         """Take rules, or their names."""
-        return cls(
-            rule_from_text(update, UpdateRule) if isinstance(update, str) else update,
-            rule_from_text(query, QueryRule) if isinstance(query, str) else query,
-        )
+        chosen = rule_from_text(update, UpdateRule) if isinstance(update, str) else update
+        if isinstance(chosen, Weighted):
+            raise ValueError(f"pass update={chosen.update!r}, and its weights as class_weight")
+        return cls(chosen, rule_from_text(query, QueryRule) if isinstance(query, str) else query)
 
 
 def has_many_form(update: UpdateRule | None) -> bool:
@@ -101,8 +103,11 @@ def rules_for_classes(machine: Machine, wishes: Wishes, n_classes: int) -> Rules
     update = wishes.update
     if update is not None and not has_many_form(update):
         update.many(machine.d, machine.dtype, n_classes)
-    scaling = machine.rules.scaling
-    return choose_rules(scaling, *wishes, fit_intercept=False, d=machine.d, n_classes=n_classes)
+    scaling, before, _ = machine.rules
+    rules = choose_rules(scaling, *wishes, fit_intercept=False, d=machine.d, n_classes=n_classes)
+    if isinstance(before, Weighted):
+        rules = rules._replace(update=replace(before, update=rules.update))
+    return rules
 
 
 def rule_named(role: str, rule: object) -> Any:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selectron.arrays import Array, Codes, Flags, Given, Indices, Label, Matrix, Table, Vector
+from selectron.classifier.class_weight import set_weights
 from selectron.classifier.labels import Labels, plain, read_labels
 from selectron.classifier.ledger import Ledger, levels_of, mistaken
 from selectron.classifier.machine import CHUNK, Before, LinearMachine, Machine, tell_query, widened
@@ -49,6 +50,7 @@ from selectron.protocol import MANY, TWO, chances, expire, mark_overdue, present
 from selectron.queries.budget import close_unpaid
 from selectron.queries.floor import set_floors
 from selectron.scalings import Intercept, Raw
+from selectron.updates.weighted import Weighted
 
 LOGGER = getLogger(__name__)
 Answers = list[tuple[int, Label]]  # tickets and their labels
@@ -149,6 +151,8 @@ class Run:
     def _name(self, labels: Labels) -> None:
         """Go on with these labels."""
         self.labels = labels
+        if isinstance(self.machine.rules.update, Weighted):
+            set_weights(self.machine, labels)
         if self.ledger is not None:
             self.ledger.chooses = len(labels.classes) > 1
 
@@ -672,6 +676,8 @@ class Run:
         scaling, update, query = self.machine.rules
         if self.ledger is not None:
             return "the estimate of the error has counted it; make the learner without explore"
+        if isinstance(update, Weighted):
+            return "how often it was taught is not kept; make the learner without class_weight"
         if not (update.CORRECTABLE and isinstance(self.machine, LinearMachine)):
             return f"{update.label} has gone another way since; Ridge() without a kernel can do it"
         if not isinstance(scaling, Raw | Intercept):
@@ -908,6 +914,8 @@ class Run:
         if self.ledger is not None:
             rules = rules._replace(query=self.ledger.asking(rules.query))
         wider = widened(machine, rules, n_classes)
+        if isinstance(rules.update, Weighted):
+            set_weights(wider, self.labels)
         query = own_arrays(wider.states.now.query)
         for rows, classes in self.memory.batches(machine.d):
             wider.lesson(rows, classes, NOTHING_TOLD, fresh=False)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from selectron.classifier import class_weight
 from selectron.classifier.labels import Labels
 from selectron.classifier.ledger import Ledger, with_ledger
 from selectron.classifier.machine import MACHINES, Machine, Setting
@@ -261,6 +262,8 @@ def _describe_params(params: Params) -> tuple[Description, Tensors]:
             tensors = {f"param.{name}.{k}": np.asarray(v) for k, v in value.state().items()}
         elif name == "recipe":
             listed[name] = None if value is None else value.describe()
+        elif name == "class_weight":
+            listed[name] = None if value is None else class_weight.described(value)
         elif name == "random_state" and not isinstance(value, int | np.integer):
             listed[name] = None  # the coins are those of the seed that it gave
         else:
@@ -276,6 +279,8 @@ def _params(described: Description, reader: Reader) -> Params:
             params[name] = made_mixture(value["mixture"], state.tensors)
         elif name == "recipe":
             params[name] = None if value is None else _recipe(value)
+        elif name == "class_weight":
+            params[name] = None if value is None else class_weight.from_description(value)
         else:
             made = _rule(value)
             params[name] = list(made) if isinstance(value, list) else made

@@ -42,7 +42,10 @@ def warm(
     """
     if classes < 2:
         raise ValueError(f"classes={classes}: there are two at least")
-    made = SelectiveClassifier() if learner is None else type(learner)(**learner.get_params(False))
+    params = {} if learner is None else learner.get_params(False)
+    if params.get("class_weight") is not None:
+        params["class_weight"] = "balanced"  # the same code, whatever the classes are called
+    made = SelectiveClassifier() if learner is None else type(learner)(**params)
     rng = np.random.default_rng(0)
     X: Table = rng.standard_normal((ROWS, d)).astype(dtype)
     y = np.arange(ROWS) % classes

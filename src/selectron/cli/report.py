@@ -18,6 +18,7 @@ from selectron.evaluate import Certificate, Found, RunCurve, Trace, progressive
 from selectron.evaluate.plots import error_band
 from selectron.queries import Uniform
 from selectron.streams import Stream
+from selectron.updates.weighted import Weighted
 
 HEAD = (
     "learner", "labels", "of the rows", "mistakes", "stream error", "F", "test error", "updates"
@@ -301,7 +302,7 @@ def control_of(
     rules = done.rules_
     params = learner.get_params(deep=False) | {
         "query": Uniform(rate=min(1.0, max(rate, 1e-9))),
-        "update": rules.update,
+        "update": rules.update.update if isinstance(rules.update, Weighted) else rules.update,
         "scaling": rules.scaling,
     }
     return SelectiveClassifier(**params)

@@ -13,9 +13,10 @@ import numpy as np
 
 from selectron import SelectiveClassifier
 from selectron.cli.at_hand import run_at_hand
+from selectron.cli.class_weight import weights_of
 from selectron.cli.in_shards import ShardedResult, check_shards, in_shards
 from selectron.cli.named import engine_named, learner_of
-from selectron.cli.one_pass import PassResult, one_pass
+from selectron.cli.one_pass import PassResult, named_classes, one_pass
 from selectron.cli.output import check_outputs, progress, tell, with_plot
 from selectron.cli.report import (
     CONTROL,
@@ -65,7 +66,8 @@ def _run_at_hand(options: Namespace) -> int:
             raise ValueError(f"--{flag} is for streams, and --pool for rows at hand: leave one out")
     check_outputs(options)
     _check(options)
-    stream, learner = _read(options), _learner(options, options.rules)
+    learner, stream = _learner(options, options.rules), _read(options)
+    learner.set_params(class_weight=weights_of(options.class_weight, np.unique(stream.y)))
     return run_at_hand(options, learner, partial(_arranged, stream, options))
 
 
@@ -77,6 +79,7 @@ def _sharded(options: Namespace) -> ShardedResult:
     engine = engine_named(options)
     assert engine is not None
     learner = _learner(options, options.rules)
+    _weigh_named(learner, options)
 
     def begun(rows: FileRows, n: int, n_rows: int) -> SelectiveClassifier:
         return _with(learner, options, n, n_rows, recipe=rows.recipe, random_state=options.seed)
@@ -145,11 +148,17 @@ def _pass_all(
 
     results = []
     for text, learner in learners.items():
+        _weigh_named(learner, options)
         results.append(one_pass(options, text, partial(begun, learner)))
         if control:
             random = control_of(learner, results[-1].learner, results[-1].rate)
             results.append(one_pass(options, text + CONTROL, partial(begun, random)))
     return results
+
+
+def _weigh_named(learner: SelectiveClassifier, options: Namespace) -> None:
+    """Hold the weights against the classes that the options name, if they do."""
+    learner.set_params(class_weight=weights_of(options.class_weight, named_classes(options)))
 
 
 def _with(
@@ -171,6 +180,7 @@ def _learner(options: Namespace, text: str) -> SelectiveClassifier:
     settings = {"fit_intercept": options.intercept, "scaling": options.scaling}
     settings |= _kernel_settings(options)
     settings |= {name: getattr(options, name) for name in OF_THE_ESTIMATE}
+    settings["class_weight"] = weights_of(options.class_weight, None)
     return learner_of(text, **settings)
 
 
@@ -183,8 +193,9 @@ def _judge_all(
     control: bool,
 ) -> list[Result]:
     n, n_classes = _n_learnt(stream, options), len(np.unique(stream.y))
+    weights = weights_of(options.class_weight, np.unique(stream.y))
     learners = {
-        text: _with(learner, options, n_classes, n, recipe=stream.recipe)
+        text: _with(learner, options, n_classes, n, recipe=stream.recipe, class_weight=weights)
         for text, learner in learners.items()
     }
     seeds = range(options.seed, options.seed + options.seeds)

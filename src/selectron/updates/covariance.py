@@ -25,6 +25,7 @@ from selectron.protocol import (
     hypothesis,
     in_file,
     learn,
+    learn_again,
     postpone,
     predict,
     product_weights,
@@ -324,8 +325,12 @@ def belief_predict(update: Belief, x: Row, seen: Forecast) -> Forecast:
 @learn.of(Belief)
 def belief_learn(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief:
     update, refuted = reconsider(update.rule, update, x, y, forecast)
-    if refuted:
-        return update
+    return update if refuted else learn_again(update, x, y, forecast)
+
+
+@learn_again.of(Belief)
+def belief_lesson(update: Belief, x: Row, y: float, forecast: Forecast) -> Belief:
+    """Learn a label without asking what it says of all that was learnt before."""
     lesson = lesson_of(update.rule, y, forecast)
     if not lesson.learns:
         return update
