@@ -575,7 +575,9 @@ class StreamClassifier:
     # --- scikit-learn's conventions
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name not in THIN}
+        """Copy what was learnt, so that others may learn while it is written down."""
+        state = {name: value for name, value in self.__dict__.items() if name not in THIN}
+        return state | {"_run": deepcopy(self._run)} if self._run is not None else state
 
     def __copy__(self) -> Self:
         """Return a learner of its own: two that share what they have learnt would spoil it."""

@@ -6,8 +6,8 @@ answer has all labels of the row, and every learner learns from it.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from threading import RLock
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from selectron.classifier.labels import Labels, read_sets
 from selectron.classifier.machine import Machine, tell_query
 from selectron.classifier.memory import Memory
 from selectron.classifier.rows import as_given
-from selectron.classifier.run import ASKED, PASSED, Answers, Ask, Run
+from selectron.classifier.run import ASKED, PASSED, Answers, Ask, Run, copied_run
 from selectron.classifier.tickets import Tickets, Waiting
 from selectron.loop import LABEL_NEEDED, NOT_GIVEN
 from selectron.numeric.coins import coins
@@ -44,9 +44,9 @@ class MultilabelRun:
         """The lock of the first run guards all of them."""
         return self.runs[0].lock
 
-    def __getstate__(self) -> dict[str, object]:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MultilabelRun":
         with self.lock:
-            return deepcopy(self.__dict__)
+            return copied_run(self, memo)
 
     @property
     def machines(self) -> list[Machine]:

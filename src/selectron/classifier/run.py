@@ -9,11 +9,11 @@ join. A batch is learnt whole or not at all.
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from copy import deepcopy
+from copy import copy, deepcopy
 from logging import getLogger
 from threading import RLock, current_thread, main_thread
 from time import sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -53,6 +53,7 @@ from selectron.scalings import Intercept, Raw
 from selectron.updates.weighted import Weighted
 
 LOGGER = getLogger(__name__)
+Copied = TypeVar("Copied")
 Answers = list[tuple[int, Label]]  # tickets and their labels
 ASKED, PASSED = -1.0, 2.0  # coins below and above all odds
 # The opening of a stream asks about rows that are certain up to so many deviations. A mistake
@@ -115,6 +116,15 @@ class Checkpoint(NamedTuple):
     pool: Pool | None
 
 
+def copied_run(run: Copied, memo: dict[int, Any]) -> Copied:
+    """Return a deep copy of a run; what refers to the run within it refers to the copy."""
+    other = copy(run)
+    memo[id(run)] = other
+    own = {name: value for name, value in run.__dict__.items() if name != "lock"}
+    other.__dict__.update(deepcopy(own, memo))
+    return other
+
+
 class Run:
     """What a fit begins and a partial_fit goes on with."""
 
@@ -139,10 +149,13 @@ class Run:
         self.next_odds = 0.0  # of that question
         self.lock = RLock()
 
-    def __getstate__(self) -> dict[str, object]:
-        """Copy all there is, so that others may learn while the copy is written down."""
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Run":
+        """Copy all there is at one moment, whoever learns."""
         with self.lock:
-            return deepcopy({name: v for name, v in self.__dict__.items() if name != "lock"})
+            return copied_run(self, memo)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
