@@ -1,5 +1,6 @@
 """Leases and the budget: what happens to questions that nobody answers."""
 
+import tracemalloc
 from collections import Counter
 
 import pytest
@@ -45,6 +46,34 @@ def test_a_label_that_never_comes_is_asked_of_another_once():
     assert log.next("bob", 1)["questions"] == []
     assert not log.desk.books.leased
     assert not log.desk._deadlines
+
+
+def let_run_out(log, leases):
+    """Lease 100 questions at a time to two annotators in turn, who answer none of them."""
+    for turn in range(leases // 100):
+        log.now += 61.0
+        if turn % 3:
+            log.expire()
+        assert len(log.next(("ann", "bob")[turn % 2], 100)["questions"]) == 100
+        del log.events[:-1]  # a store has them on the disk
+
+
+@pytest.mark.parametrize("leases", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_labels_that_never_come_leave_nothing_in_memory(leases):
+    log = begin(n=300, lease_seconds=60, budget=100)
+    take(log, "ann", 100)
+    tracemalloc.start()
+    try:
+        let_run_out(log, 5000)  # the list of who took the latest leases is full
+        before, _ = tracemalloc.get_traced_memory()
+        let_run_out(log, leases)
+        after, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < leases  # a byte a lease; whatever is kept of one takes eight or more
+    assert most - before < 1 << 20
+    assert log.desk.status()["leased"] == 100
+    assert log.desk.status()["asked"] == 0
 
 
 def test_next_offers_what_ran_out_without_anybody_calling_expire():

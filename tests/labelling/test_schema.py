@@ -59,7 +59,7 @@ def try_out(api, method, path, examples):
 
 @pytest.mark.parametrize(("method", "path"), CALLS)
 def test_a_few_calls(api, method, path):
-    try_out(api, method, path, 5)
+    try_out(api, method, path, 50)
 
 
 @pytest.mark.slow

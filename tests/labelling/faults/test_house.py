@@ -123,7 +123,7 @@ def undone_but_not_kept(address, acks):
 @pytest.mark.parametrize(
     ("kills", "annotators"), [(20, 8), pytest.param(500, 32, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("address", ["sqlite", SLOW_POSTGRES], indirect=True)
+@pytest.mark.parametrize("new_address", ["sqlite", "postgres"], indirect=True)
 def test_no_answer_is_lost(nursery, address, acks, kills, annotators):
     items, truth = office.tickets(20 * kills)
     houses.begin(address, items)
@@ -142,9 +142,10 @@ def test_no_answer_is_lost(nursery, address, acks, kills, annotators):
         assert store.snapshot()  # or the digests have proved less
 
 
-def test_the_test_can_fail(nursery, tmp_path, acks):
+@pytest.mark.parametrize("new_address", ["sqlite", SLOW_POSTGRES], indirect=True)
+def test_the_test_can_fail(nursery, address, acks):
     """Control: a service that answers before the commit."""
-    address, (items, truth) = str(tmp_path / "labels.db"), office.tickets(400)
+    items, truth = office.tickets(400)
     houses.begin(address, items)
     life = {"address": address, "port": a_port(), "annotators": 8, "control": True}
     with people(8, life["port"], acks, truth):

@@ -31,7 +31,7 @@ def heard(acks):
 
 
 # The whole server is killed in test_house.py, with the desk and the learner that people use.
-FAST = [("sqlite", "tally", 20, 8), ("postgres", "tally", 4, 8)]
+FAST = [("sqlite", "tally", 20, 8), ("postgres", "tally", 20, 8)]
 SLOW = [
     (store, desk, *size)
     for store in ("sqlite", "postgres")
@@ -42,9 +42,9 @@ SLOW = [
 
 
 @pytest.mark.parametrize(
-    ("address", "desk", "kills", "threads"),
+    ("new_address", "desk", "kills", "threads"),
     [*FAST, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
-    indirect=["address"],
+    indirect=["new_address"],
 )
 def test_no_answer_is_lost(nursery, address, acks, desk, kills, threads):
     begin(address, desk)
@@ -61,7 +61,7 @@ def test_no_answer_is_lost(nursery, address, acks, desk, kills, threads):
 
 
 @pytest.mark.parametrize("control", ["hasty", "doubled"])
-@pytest.mark.parametrize("address", ["sqlite", SLOW_POSTGRES], indirect=True)
+@pytest.mark.parametrize("new_address", ["sqlite", SLOW_POSTGRES], indirect=True)
 def test_the_test_can_fail(nursery, address, acks, control):
     """Control: a service that answers before the commit, and a store that takes an id twice."""
     for seed in range(10):

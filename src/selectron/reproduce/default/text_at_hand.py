@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from selectron.arrays import Table
+from selectron.arrays import Indices, Table
 from selectron.classifier import SelectiveClassifier
 from selectron.features.columns import hashed_words
 from selectron.reproduce.harness import grouped
@@ -67,29 +67,49 @@ def require_texts() -> None:
 def corpus(file: str) -> tuple[Table, list[Document]]:
     """Return the counts of words of every document of a file, and the documents."""
     documents = read_documents(needed_data_folder(file, "texts") / file)
-    whole = [f"{each['title'] or ''}\n{each['text']}" for each in documents]
-    return hashed_words(whole), documents
+    return hashed_words([whole(each) for each in documents]), documents
 
 
-def read(job: Job) -> Texts:
-    """Return the texts of a problem: those at hand drawn by the seed, the test as published."""
+def whole(document: Document) -> str:
+    """Return the title and the text of a document."""
+    return f"{document['title'] or ''}\n{document['text']}"
+
+
+class Split(NamedTuple):
+    """The documents of a file, and which of them are at hand and which for the test."""
+
+    rows: Table  # of all documents
+    documents: list[Document]
+    labels: NDArray[np.bool_]  # of all documents
+    hand: Indices
+    test: Indices
+
+
+def split(job: Job) -> Split:
+    """Split the documents of a problem: those at hand drawn by the seed, the test as published."""
     if job.problem in TOPICS:
         rows, documents = corpus("reuters21578.jsonl.gz")
         kept = [t for t, each in enumerate(documents) if each["topics"] and each["text"]]
         parts = ([t for t in kept if documents[t]["modapte"] == p] for p in ("train", "test"))
-        share, most = 1.0, POOL
+        share = 1.0
     else:
         rows, documents = corpus("20news_bydate.jsonl.gz")
         pair = job.problem.split(" / ")
         kept = [t for t, each in enumerate(documents) if each["topics"][0] in pair]
         parts = ([t for t in kept if documents[t]["split"] == p] for p in ("train", "test"))
-        share, most = NEWS_SHARE, POOL
+        share = NEWS_SHARE
     wanted = job.problem.split(" / ")[0]
     train, test = (np.array(part) for part in parts)
-    n = min(int(share * len(train)), most)
+    n = min(int(share * len(train)), POOL)
     hand = train[np.random.default_rng(job.seed).permutation(len(train))[:n]]
     known = np.array([wanted in each["topics"] for each in documents])
-    return Texts(rows[hand], known[hand], rows[test], known[test])
+    return Split(rows, documents, known, hand, test)
+
+
+def read(job: Job) -> Texts:
+    """Return the words and labels of a problem."""
+    rows, _, labels, hand, test = split(job)
+    return Texts(rows[hand], labels[hand], rows[test], labels[test])
 
 
 def jobs(seeds: int) -> list[Job]:
