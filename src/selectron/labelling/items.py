@@ -288,7 +288,7 @@ def _item(values: Values, columns: Columns, label_column: str | None) -> Item:
     elif columns.image is not None:
         content = {"image": _image(values[columns.image])}
     else:
-        content = _found_content(values, columns, label_column)
+        content = found_content(values, columns, label_column)
     meta = dict(values["meta"]) if isinstance(values.get("meta"), dict) else {}
     meta |= {column: _plain(values[column]) for column in columns.show}
     item = content | ({"meta": meta} if meta else {})
@@ -301,7 +301,9 @@ def _item(values: Values, columns: Columns, label_column: str | None) -> Item:
     return checks.item({"id": _text(id)} | item)
 
 
-def _found_content(values: Values, columns: Columns, label_column: str | None) -> Item:
+def found_content(
+    values: Values, columns: Columns = BY_NAME, label_column: str | None = None
+) -> Item:
     """Find what an item shows: by the names of desks, else its only column, else all of them."""
     for name, kind in (("fields", dict), ("vector", list), ("image", str), ("text", str)):
         if isinstance(values.get(name), kind):
