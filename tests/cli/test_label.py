@@ -24,6 +24,8 @@ from selectron.cli.desks import without_password
 from selectron.cli.main import _parser
 from selectron.client import Client
 from selectron.labelling.demo import SENTENCES, TICKET_CLASSES, tickets
+from selectron.labelling.store import DiskFull
+from selectron.labelling.store.sqlite import SqliteStore
 from tests.other_process import environment
 
 RUN = [sys.executable, "-c", "import sys; from selectron.cli import main; sys.exit(main())"]
@@ -299,6 +301,29 @@ def test_the_terminal_has_the_keys_of_the_page(folder):
     keyboard.wait_for("3 of 5 items have labels, kept in few.selectron.db.")
     keyboard.wait_for("export:")
     assert keyboard.end() == 0
+
+
+@pytest.mark.parametrize("where", ["--terminal", "--no-browser"])
+def test_a_full_disk_is_one_line_and_an_end(small, command, monkeypatch, where):
+    append = SqliteStore.append
+
+    def full_when_asking(store, events):
+        if any(event.kind == "chosen" for event in events):
+            raise DiskFull("few.selectron.db: database or disk is full")
+        return append(store, events)
+
+    monkeypatch.setattr(SqliteStore, "append", full_when_asking)
+    monkeypatch.setattr(label_command, "READING_SECONDS", 0.2)
+    small.write_text(small.read_text() + '{"text": "blue"}\n')
+    code, out, err = command("label", small, "--classes", "a,b", where)
+    assert code == 2
+    assert "Traceback" not in out + err
+    assert err.splitlines()[-1] == (
+        "selectron: the service stopped: few.selectron.db: database or disk is full; "
+        "make room on its disk, and start it again"
+    )
+    if where == "--no-browser":
+        assert "selectron: the page can be read for 0 s more" in err
 
 
 def test_a_terminal_without_classes_at_its_end_says_so(small, command, monkeypatch):
