@@ -26,6 +26,7 @@ from selectron.client import Client
 from selectron.labelling.demo import SENTENCES, TICKET_CLASSES, tickets
 from selectron.labelling.store import DiskFull
 from selectron.labelling.store.sqlite import SqliteStore
+from tests.labelling import office
 from tests.other_process import environment
 
 RUN = [sys.executable, "-c", "import sys; from selectron.cli import main; sys.exit(main())"]
@@ -318,12 +319,39 @@ def test_a_full_disk_is_one_line_and_an_end(small, command, monkeypatch, where):
     code, out, err = command("label", small, "--classes", "a,b", where)
     assert code == 2
     assert "Traceback" not in out + err
-    assert err.splitlines()[-1] == (
-        "selectron: the service stopped: few.selectron.db: database or disk is full; "
+    last = err.splitlines()[-1]
+    assert last.startswith("selectron: ")
+    assert last.endswith(
+        "the service stopped: few.selectron.db: database or disk is full; "
         "make room on its disk, and start it again"
     )
     if where == "--no-browser":
         assert "selectron: the page can be read for 0 s more" in err
+
+
+@pytest.mark.parametrize(
+    ("multilabel", "positive", "classes", "keys", "labels"),
+    [
+        (False, None, ["ham", "spam"], "a", ["ham"]),
+        (False, None, ["ham", "spam"], "x", ["spam"]),
+        (False, "spam", ["ham", "spam"], "a", ["spam"]),
+        (False, "spam", ["ham", "spam"], "x", ["ham"]),
+        (False, None, ["ham", "spam"], "a\x7fx\x08", []),
+        (False, None, ["ham", "spam", "scam"], "ax", []),
+        (True, None, ["ham", "spam"], "12a", [["ham", "spam"]]),
+        (True, None, ["ham", "spam"], "1x", [[]]),
+    ],
+)
+def test_the_terminal_has_the_keys_of_prodigy(
+    tmp_path, monkeypatch, capsys, multilabel, positive, classes, keys, labels
+):
+    settings = {"multilabel": multilabel, "positive": positive}
+    items = [{"id": n, "text": f"letter {n}"} for n in "12"]
+    with office.service(tmp_path, items, classes, **settings) as service:
+        monkeypatch.setattr("sys.stdin", StringIO(keys))
+        terminal.Terminal(service, "you").run()
+        assert list(service.read(lambda desk: desk.books.labels.values())) == labels
+    assert re.search("a, x +accept, reject.*", capsys.readouterr().out)
 
 
 def test_a_terminal_without_classes_at_its_end_says_so(small, command, monkeypatch):
