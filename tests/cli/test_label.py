@@ -22,6 +22,7 @@ from selectron.cli import label as label_command
 from selectron.cli import terminal
 from selectron.cli.desks import without_password
 from selectron.cli.main import _parser
+from selectron.cli.replay import plot_beside
 from selectron.client import Client
 from selectron.labelling.demo import SENTENCES, TICKET_CLASSES, tickets
 from selectron.labelling.store import DiskFull
@@ -226,6 +227,18 @@ def test_replay(labelled, folder, command):
     assert [curve["order"] for curve in facts["curves"]] == ["as asked", "random", "default"]
     assert all(curve["labels"][-1] == 16 for curve in facts["curves"])
     assert plot.stat().st_size > 1000
+
+
+def test_a_plot_without_a_name_lies_beside_the_store(labelled, folder, command):
+    store, plot = folder / "letters.selectron.db", folder / "letters.orders.png"
+    code, out, _ = command("replay", store, "--query", "random", "--plot")
+    assert code == 0
+    assert f"plot: {plot}" in out
+    assert plot.stat().st_size > 1000
+
+
+def test_a_plot_of_a_store_elsewhere_lies_here():
+    assert plot_beside("postgresql://ann@host/mail?schema=a") == Path("selectron.orders.png")
 
 
 def test_the_commands_of_the_guide_can_be_parsed():
