@@ -245,6 +245,7 @@ def test_names_are_read_from_either_quotes(studio):
     ("config", "said"),
     [
         ("<View><Choices name='a'", "is not XML"),
+        ("<View>" + " " * 100_000 + "</View>", "characters"),
         (
             '<!DOCTYPE v [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><View><Text name="&b;"/></View>',
             "document type",

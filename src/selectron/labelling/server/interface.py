@@ -11,6 +11,7 @@ from selectron.labelling.events import Item
 from selectron.labelling.items import NOT_SHOWN, found_content
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|/")  # on the network, or of Label Studio
+LONGEST = 100_000
 
 
 class Interface(NamedTuple):
@@ -104,6 +105,10 @@ def interface_of(config: str) -> Interface:
 
 def _tags(config: str) -> list[tuple[str, dict[str, str]]]:
     """Return the tags in their order; one that closes begins with a slash."""
+    if len(config) > LONGEST:
+        raise Refused(
+            422, f"The labelling interface has {len(config):,} characters.", "Make it shorter."
+        )
     tags: list[tuple[str, dict[str, str]]] = []
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = _refuse_document_type

@@ -9,11 +9,11 @@ same way.
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from itertools import chain, count
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from selectron.arrays import Values
 from selectron.labelling.checks import CONTENTS
@@ -30,7 +30,6 @@ MODEL = {"model_version": "selectron"}
 NO_PREDICTION: Reply = {"result": [], "score": 0.0, **MODEL}
 NOTHING_DONE = Decision([], {})
 Number = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
-Config = Annotated[str, Field(max_length=100_000)]
 
 
 class Open(BaseModel):
@@ -46,18 +45,18 @@ class Task(Open):
 
 class Tasks(Open):
     tasks: Annotated[list[Task], Field(max_length=1000)]
-    label_config: Config = ""
+    label_config: str = ""
 
 
 class Annotation(Open):
     id: Number
     task: Number | None = None
     result: Annotated[list[Values], Field(max_length=1000)] = []
-    was_cancelled: bool = False
+    was_cancelled: StrictBool = False
 
 
 class Project(Open):
-    label_config: Config = ""
+    label_config: str = ""
 
 
 class Event(Open):
@@ -78,8 +77,31 @@ class Event(Open):
 
 
 class Setup(Open):
-    project: str | int | None = None
-    label_config: Annotated[str, Field(alias="schema", max_length=100_000)] = ""
+    project: Any = None
+    label_config: Annotated[str, Field(alias="schema")] = ""
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(protected_namespaces=())
+    model_version: str
+
+
+class Prediction(Model):
+    result: list[Values]
+    score: float
+
+
+class Predictions(BaseModel):
+    results: list[Prediction]
+
+
+class Done(BaseModel):
+    status: Literal["ok", "ignored"]
+
+
+class Health(BaseModel):
+    status: Literal["UP"]
+    model_class: str
 
 
 class LabelStudio:
@@ -91,12 +113,11 @@ class LabelStudio:
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
-        router = APIRouter(include_in_schema=False)
-        router.add_api_route("/predict", self.predict, methods=["POST"])
-        router.add_api_route("/setup", self.setup, methods=["POST"])
-        router.add_api_route("/webhook", self.webhook, methods=["POST"])
-        router.add_api_route("/health", self.health, methods=["GET"])
-        app.include_router(router)
+        add = app.router.add_api_route
+        add("/predict", self.predict, methods=["POST"], response_model=Predictions)
+        add("/setup", self.setup, methods=["POST"], response_model=Model)
+        add("/webhook", self.webhook, methods=["POST"], response_model=Done)
+        add("/health", self.health, methods=["GET"], response_model=Health)
 
     async def predict(self, body: Tasks) -> JSONResponse:
         """Return a prediction for each task; an empty one for a task that is refused."""
