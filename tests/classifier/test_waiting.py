@@ -143,6 +143,9 @@ def test_a_correction_needs_a_known_answer_and_a_known_class(tmp_path):
         clf.tell(2, "no", correct=True)
     with pytest.raises(ValueError, match="unknown label 'maybe'"):
         clf.tell(1, "maybe", correct=True)
+    with pytest.raises(ValueError, match=r"to ticket 1 cannot be corrected to None.*learn anew"):
+        clf.tell([0, 1], ["no", None], correct=True)
+    assert clf.tell(0, "yes", correct=True) == 0  # none of that call was learnt
     clf.save(tmp_path / "learner")
     with pytest.raises(ValueError, match="ticket 0 is not kept any more"):
         load(tmp_path / "learner").tell(0, "no", correct=True)

@@ -22,8 +22,12 @@ from selectron.cli import label as label_command
 from selectron.cli import terminal
 from selectron.cli.desks import without_password
 from selectron.cli.main import _parser
+from selectron.cli.replay import plot_beside
 from selectron.client import Client
 from selectron.labelling.demo import SENTENCES, TICKET_CLASSES, tickets
+from selectron.labelling.store import DiskFull
+from selectron.labelling.store.sqlite import SqliteStore
+from tests.labelling import office
 from tests.other_process import environment
 
 RUN = [sys.executable, "-c", "import sys; from selectron.cli import main; sys.exit(main())"]
@@ -225,6 +229,18 @@ def test_replay(labelled, folder, command):
     assert plot.stat().st_size > 1000
 
 
+def test_a_plot_without_a_name_lies_beside_the_store(labelled, folder, command):
+    store, plot = folder / "letters.selectron.db", folder / "letters.orders.png"
+    code, out, _ = command("replay", store, "--query", "random", "--plot")
+    assert code == 0
+    assert f"plot: {plot}" in out
+    assert plot.stat().st_size > 1000
+
+
+def test_a_plot_of_a_store_elsewhere_lies_here():
+    assert plot_beside("postgresql://ann@host/mail?schema=a") == Path("selectron.orders.png")
+
+
 def test_the_commands_of_the_guide_can_be_parsed():
     guide = Path("docs/guides/labelling.md").read_text()
     commands = re.findall(r"^selectron .*", guide, re.MULTILINE)
@@ -299,6 +315,56 @@ def test_the_terminal_has_the_keys_of_the_page(folder):
     keyboard.wait_for("3 of 5 items have labels, kept in few.selectron.db.")
     keyboard.wait_for("export:")
     assert keyboard.end() == 0
+
+
+@pytest.mark.parametrize("where", ["--terminal", "--no-browser"])
+def test_a_full_disk_is_one_line_and_an_end(small, command, monkeypatch, where):
+    append = SqliteStore.append
+
+    def full_when_asking(store, events):
+        if any(event.kind == "chosen" for event in events):
+            raise DiskFull("few.selectron.db: database or disk is full")
+        return append(store, events)
+
+    monkeypatch.setattr(SqliteStore, "append", full_when_asking)
+    monkeypatch.setattr(label_command, "READING_SECONDS", 0.2)
+    small.write_text(small.read_text() + '{"text": "blue"}\n')
+    code, out, err = command("label", small, "--classes", "a,b", where)
+    assert code == 2
+    assert "Traceback" not in out + err
+    last = err.splitlines()[-1]
+    assert last.startswith("selectron: ")
+    assert last.endswith(
+        "the service stopped: few.selectron.db: database or disk is full; "
+        "make room on its disk, and start it again"
+    )
+    if where == "--no-browser":
+        assert "selectron: the page can be read for 0 s more" in err
+
+
+@pytest.mark.parametrize(
+    ("multilabel", "positive", "classes", "keys", "labels"),
+    [
+        (False, None, ["ham", "spam"], "a", ["ham"]),
+        (False, None, ["ham", "spam"], "x", ["spam"]),
+        (False, "spam", ["ham", "spam"], "a", ["spam"]),
+        (False, "spam", ["ham", "spam"], "x", ["ham"]),
+        (False, None, ["ham", "spam"], "a\x7fx\x08", []),
+        (False, None, ["ham", "spam", "scam"], "ax", []),
+        (True, None, ["ham", "spam"], "12a", [["ham", "spam"]]),
+        (True, None, ["ham", "spam"], "1x", [[]]),
+    ],
+)
+def test_the_terminal_has_the_keys_of_prodigy(
+    tmp_path, monkeypatch, capsys, multilabel, positive, classes, keys, labels
+):
+    settings = {"multilabel": multilabel, "positive": positive}
+    items = [{"id": n, "text": f"letter {n}"} for n in "12"]
+    with office.service(tmp_path, items, classes, **settings) as service:
+        monkeypatch.setattr("sys.stdin", StringIO(keys))
+        terminal.Terminal(service, "you").run()
+        assert list(service.read(lambda desk: desk.books.labels.values())) == labels
+    assert re.search("a, x +accept, reject.*", capsys.readouterr().out)
 
 
 def test_a_terminal_without_classes_at_its_end_says_so(small, command, monkeypatch):

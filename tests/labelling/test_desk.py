@@ -500,7 +500,12 @@ def test_overlap_sends_items_to_a_second_annotator():
     assert report["agreement"]["items"] == len(second)
     wrong = [q for q in second if truth(q) != "spam"]
     assert len(report["disagreements"]) == len(wrong) > 0
-    assert report["annotators"]["bob"]["reliability"] == 1 - len(wrong) / len(second)
+    assert report["annotators"]["bob"]["agrees"] == 1 - len(wrong) / len(second)
+    people = report["annotators"]
+    assert people["ann"]["agrees"] == people["bob"]["agrees"]
+    assert (
+        people["ann"]["reliability"] > people["bob"]["reliability"]
+    )  # the learner agrees with ann
     assert all(row["label"] == "ham" for row in report["disagreements"])
     assert len(log.desk.learn().taught) == 30
     units = [[truth(q), "spam"] for q in second]
@@ -511,8 +516,8 @@ def test_overlap_sends_items_to_a_second_annotator():
     assert report["agreement"]["alpha"] == alpha(units)
     decided = [row for row in report["disagreements"] if row["decided"]]
     assert [row["label"] for row in decided] == ["spam"]
-    assert report["annotators"]["ann"]["reliability"] == 1 - len(wrong) / len(second)
-    assert report["annotators"]["bob"]["reliability"] == 1 - (len(wrong) - 1) / len(second)
+    assert report["annotators"]["ann"]["agrees"] == 1 - len(wrong) / len(second)
+    assert report["annotators"]["bob"]["agrees"] == 1 - (len(wrong) - 1) / len(second)
 
 
 def second_look():

@@ -1,12 +1,13 @@
 """Agreement and reliability, against slow formulas."""
 
 from itertools import permutations
+from random import Random
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from selectron.labelling.people import alpha, reliability
+from selectron.labelling.people import agreement, alpha, reliability
 
 UNITS = st.lists(st.lists(st.sampled_from("abcd"), max_size=5), max_size=12)
 
@@ -57,7 +58,7 @@ def test_alpha_of_the_literature():
     assert alpha(units) == pytest.approx(0.743, abs=5e-4)
 
 
-def test_reliability_is_the_share_of_agreement():
+def test_agreement_is_a_share():
     units = [
         ({"ann": "a", "bob": "a"}, None),
         ({"ann": "a", "bob": "b"}, None),
@@ -65,8 +66,43 @@ def test_reliability_is_the_share_of_agreement():
         ({"ann": "a", "bob": "b"}, "a"),
         ({"ann": "a"}, None),
     ]
-    found = reliability(units)
+    found = agreement(units)
     assert found["ann"] == (4, 2.0, 0.5)  # the decision in the fourth is ann's
     assert found["bob"].compared == 4
     assert found["bob"].agreed == 1 + 0 + 0.5 + 0
     assert found["cyd"] == (1, 0.5, 0.5)
+
+
+def voted(n, seed, **right):
+    """Return the votes on n items, of voters that are right with these probabilities."""
+    draw, units = Random(seed), []
+    for _ in range(n):
+        truth = draw.choice("abc")
+        units.append(
+            {
+                voter: truth if draw.random() < share else draw.choice("abc".replace(truth, ""))
+                for voter, share in right.items()
+            }
+        )
+    return units
+
+
+def test_of_two_who_differ_the_learner_tells_who_erred():
+    units = [(votes, None) for votes in voted(400, 1, ann=0.97, bob=0.75, learner=0.7)]
+    found = reliability(units)
+    assert found["ann"] == pytest.approx(0.97, abs=0.05)
+    assert found["bob"] == pytest.approx(0.75, abs=0.05)
+    assert found["learner"] == pytest.approx(0.7, abs=0.05)
+    assert reliability(units) == found
+
+
+def test_of_two_alone_a_decision_tells_who_erred():
+    alone = [({"ann": "a", "bob": "b" if n % 5 == 0 else "a"}, None) for n in range(50)]
+    assert len(set(reliability(alone).values())) == 1  # nobody knows
+    decided = [(votes, "a") for votes, _ in alone]
+    assert reliability(decided) == pytest.approx({"ann": 54 / 55, "bob": 44 / 55})
+
+
+def test_nobody_answered():
+    assert reliability([]) == {}
+    assert reliability([({"ann": "a"}, None)])["ann"] > 0.8

@@ -119,6 +119,35 @@ def test_every_kind_of_item_and_several_labels_come_back(tmp_path, office, items
     assert other.export(format).content == content
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("content", [{"text": "a letter"}, {"fields": {"age": "7", "town": "Ulm"}}])
+def test_meta_comes_back_with_its_order_and_its_types(tmp_path, office, format, content):
+    meta = {"z": 1, "=cmd()": "@x\r\n", "b": [None, True, {"ünï": 0.1}], "a": "'quoted', \"so\""}
+    items = [{"id": "a", **content, "meta": meta}, {"id": "b", **content}]
+    made = office(items, ["x", "y"])
+    for item in items:
+        made.answer(item["id"], "x")
+    path = tmp_path / f"labels.{format}"
+    path.write_bytes(made.export(format).content)
+    read = [entry.item for entry in read_items(str(path))]
+    assert read == items
+    assert json.dumps(read[0]["meta"]) == json.dumps(meta)
+    if format == "csv":
+        assert all(
+            cell[:1] not in ("=", "+", "-", "@", "\t", "\r")
+            for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline=""))
+            for cell in row
+        )
+
+
+def test_a_column_called_meta_that_is_no_object_is_left_out(tmp_path):
+    for cell in ("seen", "[1]", '{"a": NaN}', '{"a": 1, "a": 2}', ""):
+        path = tmp_path / "rows.tsv"
+        path.write_text(f"text\tmeta\nred\t{cell}\n")
+        (entry,) = read_items(str(path))
+        assert "meta" not in entry.item
+
+
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 def test_a_restart_keeps_the_order_of_keys(tmp_path, office, format):
     """It is that of columns too, for people and for the rows that the learner makes of records."""

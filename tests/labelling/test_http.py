@@ -10,6 +10,7 @@ import pytest
 
 from selectron.labelling.server import stream
 from selectron.labelling.service import Service, Stopped
+from selectron.labelling.store import DiskFull
 from tests.labelling import office
 
 PNG = bytes.fromhex(
@@ -271,6 +272,31 @@ def test_a_full_service_and_a_stopped_one_say_when_to_come_again(tmp_path):
         assert (stopped.status_code, stopped.headers["retry-after"]) == (503, "5")
         assert http.get("/healthz").status_code == 503
         http.close()
+
+
+def test_a_full_disk_is_named_with_the_remedy_and_all_can_be_read(tmp_path, caplog):
+    def append(events):
+        raise DiskFull(f"{tmp_path}: database or disk is full")
+
+    items, _ = office.tickets(3)
+    with office.service(tmp_path, items) as service, office.server(service) as house:
+        http = httpx.Client(base_url=house.url, headers={"Authorization": f"Bearer {house.token}"})
+        (question,) = ask(http)
+        service._store.append = append
+        body = {"id": "a", "question": question["question"], "label": "Billing"}
+        for refused in (http.post("/api/v1/answers", json=body), http.get("/healthz")):
+            assert refused.status_code == 503
+            assert refused.json() == {
+                "error": "The service has stopped: the disk of its store is full.",
+                "remedy": "Its keeper makes room there and starts it again; "
+                "what is kept can be read.",
+            }
+        for call in ("status", "items", "export", "report"):
+            assert http.get(f"/api/v1/{call}").status_code == 200
+        http.close()
+    (line,) = caplog.messages
+    assert "disk is full; make room on its disk, and start it again" in line
+    assert not caplog.records[0].exc_info  # no traceback
 
 
 def test_answers_come_between_the_lessons_that_a_reader_waits_for(tmp_path, monkeypatch):

@@ -709,6 +709,11 @@ class Run:
                 raise ValueError(f"ticket {ticket} still waits: tell its answer without correct")
             if int(ticket) not in self.tickets.answered:
                 raise ValueError(f"the answer to ticket {ticket} is not kept any more")
+            if label is None:
+                raise ValueError(
+                    f"the answer to ticket {ticket} cannot be corrected to None, which says that "
+                    "nobody knows: tell the right class, or learn anew without that answer"
+                )
             if not self.labels.knows(label):
                 raise ValueError(f"unknown label {label!r}: a correction brings no new class")
             changes.append((int(ticket), self.labels.code(label)))

@@ -31,7 +31,7 @@ from selectron.labelling.checks import Settings
 from selectron.labelling.desk import Desk
 from selectron.labelling.events import Reply
 from selectron.labelling.items import Entry, load, read_items
-from selectron.labelling.service import Service
+from selectron.labelling.service import Service, Stopped
 from selectron.labelling.store import open_store
 from selectron.streams.records import images_of
 
@@ -42,6 +42,7 @@ ANNOTATOR = "you"
 # Options that are settings of the desk. Those that name a class wait until there are classes.
 SETTINGS = ("question", "budget", "overlap", "seed", "multilabel", "audit_rate")
 SETTINGS_OF_CLASSES = ("positive", "goal")
+READING_SECONDS = 60.0  # what is kept can be read so long after the store has failed
 KEPT_BY_STORE = ("items", "source", "desk", "json")  # groups of options not to be given again
 
 
@@ -169,6 +170,8 @@ def ask(options: Namespace, work: Work, beside: Beside | None = None) -> Reply:
                     running.enter_context(beside(service, stop))
 
             run(began)
+        if service.stopped:  # the books may be ahead of the log
+            raise Stopped(service.stopped)
         status = service.read(Desk.status)
     print(_reached(status, work), flush=True)
     return status
@@ -262,7 +265,8 @@ def _on_page(options: Namespace, work: Work) -> Callable[[Service], AbstractCont
                     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
                 began(server.stop)
 
-            server.run(ready)
+            with _ending_if_it_stops(service, server.stop):
+                server.run(ready)
 
         try:
             yield run
@@ -270,6 +274,31 @@ def _on_page(options: Namespace, work: Work) -> Callable[[Service], AbstractCont
             server.close()
 
     return page
+
+
+@contextmanager
+def _ending_if_it_stops(service: Service, end: Stop) -> Iterator[None]:
+    """End the page a while after its store has failed: nobody can answer, and all can read."""
+    timer = threading.Timer(READING_SECONDS, end)
+    timer.daemon = True
+    lock = threading.Lock()
+
+    def look() -> None:
+        with lock:
+            if service.stopped and timer.ident is None:
+                timer.start()
+                print(
+                    f"selectron: the page can be read for {READING_SECONDS:.0f} s more",
+                    file=sys.stderr,
+                )
+
+    forget = service.listen(look)
+    look()
+    try:
+        yield
+    finally:
+        forget()
+        timer.cancel()
 
 
 def _has_display() -> bool:

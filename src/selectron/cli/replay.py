@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from selectron.cli.desks import books_of, images_beside, reading
+from selectron.cli.desks import books_of, images_beside, is_address, reading
 from selectron.cli.output import check_outputs, progress, table, tell, with_plot
 from selectron.labelling import asking
 from selectron.labelling.books import Books, coin
@@ -34,6 +34,8 @@ class Curve(NamedTuple):
 
 
 def replay(options: Namespace) -> int:
+    if options.plot == "":  # --plot without a name
+        options.plot = str(plot_beside(options.store))
     check_outputs(options)
     with reading(options.store) as store:
         books = books_of(store)
@@ -58,6 +60,14 @@ def replay(options: Namespace) -> int:
     facts = [c._asdict() | {"labels_to_goal": c.labels_to(goal)} for c in curves]
     text = with_plot(f"{said}\n\n{table(head, lines)}", options)
     return tell(options, text, {"apart": len(apart), "goal": goal, "curves": facts})
+
+
+def plot_beside(store: str) -> Path:
+    """Return where orders are drawn if nobody says where: beside the store."""
+    if is_address(store):
+        return Path("selectron.orders.png")
+    path = Path(store)
+    return path.with_name(path.name.removesuffix(".db").removesuffix(".selectron") + ".orders.png")
 
 
 Given = tuple[list[int], list[int], Path | None, int]

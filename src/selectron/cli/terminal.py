@@ -13,11 +13,14 @@ from selectron.labelling.events import Item, Reply
 from selectron.labelling.service import Service
 
 DIGITS = "1234567890"
+UNDO = "u\x7f\b"  # terminals send one or the other for Backspace
 WIDTH = 88
 LONGEST = 4000  # characters of an item that are shown; the page shows all
 HELP = """\
 1-9, 0   choose that class           space  skip: nobody knows
-u        undo the last answer        g      show what the learner guesses
+a, x     accept, reject, where there are two classes
+u        undo the last answer, as Backspace does
+g        show what the learner guesses
 /        choose by the first letters, then Enter
 ?        this help                   q      quit; everything is kept"""
 
@@ -75,10 +78,10 @@ class Terminal:
                 return False
             if key == " ":
                 return self._send(question, None)
-            if key == "u" and self._undo():
+            if key in UNDO and self._undo():
                 return True
-            if several and key in "\r\n":
-                return self._send(question, chosen)
+            if several and key in "\r\nax":
+                return self._send(question, [] if key == "x" else chosen)
             name = self._named(key, question)
             if name and not several:
                 return self._send(question, name)
@@ -104,6 +107,8 @@ class Terminal:
         if key in "?g":
             guess = f"the learner guesses {question['guess'] or 'nothing yet'}"
             _say(HELP if key == "?" else guess)
+        if key in "ax":
+            return self._accepted(key == "a", options)
         if key == "/":
             _say("first letters, then Enter:")
             letters = ""
@@ -118,6 +123,15 @@ class Terminal:
             return found[0] if len(found) == 1 else None
         place = DIGITS.find(key)
         return options[place] if 0 <= place < len(options) else None
+
+    def _accepted(self, accept: bool, options: list[str]) -> str | None:
+        """Return the class that Prodigy's keys choose: of two, accept is the positive one."""
+        if len(options) != 2:
+            _say("a and x answer questions with two classes")
+            return None
+        settings = self._service.read(lambda desk: desk.books.settings)
+        positive: str | None = settings["positive"]
+        return options[(positive == options[1]) == accept]
 
     def _send(self, question: Reply, label: str | list[str] | None) -> bool:
         id, name = uuid4().hex, question["question"]

@@ -393,6 +393,11 @@ class Desk:
         self._check_rows(list(new.values()))
         return list(new.values())
 
+    def check_new(self, item: Item, new: dict[str, Item]) -> None:
+        """Refuse an item that `push` would refuse beside those that are new with it."""
+        if self._is_new(item, new):
+            self._check_rows([item])
+
     def _is_new(self, item: Item, new: dict[str, Item]) -> bool:
         """Add an item to those that are new, unless it is known; refuse what cannot be one."""
         checks.item(item)

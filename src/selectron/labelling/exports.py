@@ -16,7 +16,7 @@ from selectron.extras import extra
 from selectron.labelling import asking
 from selectron.labelling.books import Answer, Books, Note
 from selectron.labelling.checks import Label
-from selectron.labelling.events import Item, canonical
+from selectron.labelling.events import Item, canonical, written
 from selectron.labelling.lessons import ItemLearner
 
 Row: TypeAlias = dict[str, Any]  # one line of a file: its values by name
@@ -173,7 +173,7 @@ def _cells(line: Line) -> Row:
     for name, value in line.item.get("fields", {}).items():
         cells[f"fields.{name}" if name in reserved else name] = value
     if line.item.get("meta"):
-        cells["meta"] = canonical(line.item["meta"])
+        cells["meta"] = written(line.item["meta"])
     return cells | _decided(line)
 
 

@@ -7,6 +7,7 @@ the same items with the same ids, so that reading it again adds nothing.
 import base64
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from selectron.arrays import Values
 from selectron.features import Features, kind_of
-from selectron.labelling import checks
+from selectron.labelling import checks, strict_json
 from selectron.labelling.checks import Label, Refused, Settings
 from selectron.labelling.desk import Decision, Desk
 from selectron.labelling.events import Event, Item, canonical
@@ -288,8 +289,8 @@ def _item(values: Values, columns: Columns, label_column: str | None) -> Item:
     elif columns.image is not None:
         content = {"image": _image(values[columns.image])}
     else:
-        content = _found_content(values, columns, label_column)
-    meta = dict(values["meta"]) if isinstance(values.get("meta"), dict) else {}
+        content = found_content(values, columns, label_column)
+    meta = _meta(values.get("meta"))
     meta |= {column: _plain(values[column]) for column in columns.show}
     item = content | ({"meta": meta} if meta else {})
     id = values.get(columns.id or "id")
@@ -301,7 +302,17 @@ def _item(values: Values, columns: Columns, label_column: str | None) -> Item:
     return checks.item({"id": _text(id)} | item)
 
 
-def _found_content(values: Values, columns: Columns, label_column: str | None) -> Item:
+def _meta(value: object) -> Values:
+    """Return what a task or a line tells about an item; tables have it as JSON in a cell."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = strict_json.DECODER.decode(value)
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def found_content(
+    values: Values, columns: Columns = BY_NAME, label_column: str | None = None
+) -> Item:
     """Find what an item shows: by the names of desks, else its only column, else all of them."""
     for name, kind in (("fields", dict), ("vector", list), ("image", str), ("text", str)):
         if isinstance(values.get(name), kind):

@@ -12,6 +12,7 @@ from selectron.labelling.events import Item, Reply
 from selectron.labelling.lessons import ItemLearner
 from selectron.labelling.quality import Quality
 
+LEARNER = ""  # as a voter: no annotator has an empty name
 PAGE = 50
 MOST_SLIPS = 20
 MOST_DISAGREEMENTS = 200
@@ -123,9 +124,11 @@ def items(
 def report(books: Books, quality: Quality, learner: ItemLearner) -> Reply:
     """Return what is known about the answers: by class from audits, by annotator, in doubt."""
     pairs = [(question.guess, label) for question, label in quality.judged()]
-    reliable = people.reliability(
+    agreed = people.agreement(
         (_opinions(books, row), _decision(books, row)) for row in books.shared
     )
+    rows = sorted(books.answers) if books.shared else ()  # of one annotator nothing is said
+    reliable = people.reliability((_votes(books, row), _decision(books, row)) for row in rows)
     return {
         "estimate": quality.error(),
         "confusion": None if books.settings["multilabel"] else _confusion(books, pairs),
@@ -135,7 +138,7 @@ def report(books: Books, quality: Quality, learner: ItemLearner) -> Reply:
             "items": len(books.shared),
         },
         "annotators": {
-            name: {**_tally(books, name), **_reliability(reliable.get(name))}
+            name: {**_tally(books, name), **_compared(agreed.get(name), reliable.get(name))}
             for name in books.annotators
         },
         "disagreements": list(_disagreements(books))[:MOST_DISAGREEMENTS],
@@ -148,11 +151,21 @@ def _tally(books: Books, name: str) -> dict[str, int]:
     return {"answers": tally["answers"], "skipped": tally["skipped"]}
 
 
-def _reliability(found: people.Reliability | None) -> Reply:
+def _compared(found: people.Agreement | None, reliability: float | None) -> Reply:
+    """Say how often an annotator agrees with others, and is right; of nobody else nothing."""
     return {
         "compared": found.compared if found else 0,
-        "reliability": found.share if found else None,
+        "agrees": found.share if found else None,
+        "reliability": reliability if found else None,
     }
+
+
+def _votes(books: Books, row: int) -> dict[str, Hashable]:
+    """Return what each annotator says, and what the learner said before it knew an answer."""
+    asked = (answer.question for answer in books.answers[row])
+    guess = next((q.guess for q in asked if q is not None and q.guess is not None), None)
+    votes = _opinions(books, row)
+    return votes if guess is None else {LEARNER: _hashable(guess), **votes}
 
 
 def _in_state(books: Books, state: str | None) -> Iterable[int]:

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from selectron.labelling.desk import Decision, Desk
 from selectron.labelling.events import Event, Reply
-from selectron.labelling.store import DiskFull, Store, check_fit
+from selectron.labelling.store import DiskFull, Store, StoreError, check_fit
 
 T = TypeVar("T")
 Command = Callable[[Desk], Decision]
@@ -40,7 +40,17 @@ class Full(RuntimeError):
 
 
 class Stopped(RuntimeError):
-    """The service takes no more calls, because it failed or was closed."""
+    """The service takes no more calls, because it failed or was closed.
+
+    Attributes
+    ----------
+    full : bool
+        Whether the disk of the store is full.
+    """
+
+    def __init__(self, why: str | None, full: bool = False) -> None:
+        super().__init__(why)
+        self.full = full
 
 
 @runtime_checkable
@@ -87,6 +97,7 @@ class Service:
         self._changed = Condition(self._state)  # wakes the learner
         self._waiting: list[Call] = []
         self._why: str | None = None  # no more calls are taken
+        self._failure: BaseException | None = None  # and that is why, unless it was closed
         self._news = True  # events that the learner has not seen
         self._listeners: list[Listener] = []
         self._pack_from = 0.0  # when the next snapshot may be taken
@@ -107,6 +118,11 @@ class Service:
     def stopped(self) -> str | None:
         """Why no more calls are taken, or None."""
         return self._why
+
+    @property
+    def full(self) -> bool:
+        """Whether it stopped because the disk of the store is full."""
+        return isinstance(self._failure, DiskFull)
 
     def submit(self, command: Command) -> Future[Reply]:
         """Let the desk decide; the future has the reply once all events of the call are durable.
@@ -171,7 +187,7 @@ class Service:
         call = Call(command, Future())
         with self._state:
             if self._why:
-                raise Stopped(self._why)
+                raise Stopped(self._why, self.full)
             if len(self._waiting) >= room:
                 raise Full(f"{room} calls wait already: try again in a second")
             self._waiting.append(call)
@@ -195,15 +211,20 @@ class Service:
         try:
             work()
         except BaseException as error:
-            logger.exception("the service stopped")
             self._stop(error)
             with self._state:
                 left, self._waiting = self._waiting, []
             for call in left:
-                call.future.set_exception(Stopped(self._why))
+                call.future.set_exception(Stopped(self._why, self.full))
 
     def _stop(self, error: BaseException) -> None:
-        self._refuse(f"the service stopped, and must be started again: {error}")
+        if self._failure is error:  # of a commit, which was told already
+            return
+        self._failure = error
+        remedy = "make room on its disk, and start it again" if self.full else "start it again"
+        why = f"the service stopped: {error}; {remedy}"
+        logger.error(why, exc_info=None if isinstance(error, StoreError) else error)
+        self._refuse(why)
 
     def _refuse(self, why: str) -> None:
         with self._state:
@@ -232,7 +253,8 @@ class Service:
         except BaseException as error:
             self._stop(error)
             for call in calls:
-                call.future.set_exception(Stopped(f"nobody knows whether this was kept: {error}"))
+                why = f"nobody knows whether this was kept, for {self._why}"
+                call.future.set_exception(Stopped(why, self.full))
             raise
         for call, reply in zip(calls, replies, strict=True):
             if isinstance(reply, Exception):

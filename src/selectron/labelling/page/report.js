@@ -94,8 +94,8 @@ function agreement(report) {
   const words = items
     ? `Krippendorff's alpha is ${alpha === null ? "not defined yet" : alpha.toFixed(2)} on ${count(items, "item")} that two people answered; 1 is full agreement, 0 is chance.`
     : "Nobody has answered the same item as somebody else yet. With an overlap, some items go to two people.";
-  const rows = people.map(([name, row]) => [name, String(row.answers), String(row.skipped), String(row.compared), percent(row.reliability, 0)]);
-  return h("div", { class: "box full", tabindex: "0", role: "group", "aria-label": "People" }, h("h2", {}, "People"), table(["annotator", "answers", "don't know", "compared", "agrees"], rows), h("p", {}, words));
+  const rows = people.map(([name, row]) => [name, String(row.answers), String(row.skipped), String(row.compared), percent(row.agrees, 0), percent(row.reliability, 0)]);
+  return h("div", { class: "box full", tabindex: "0", role: "group", "aria-label": "People" }, h("h2", {}, "People"), table(["annotator", "answers", "don't know", "compared", "agrees", "is right"], rows), h("p", {}, words));
 }
 
 function disagreements(report) {

@@ -169,7 +169,12 @@ async def _full(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _stopped(request: Request, error: Exception) -> JSONResponse:
-    return _problem(503, "The service has stopped.", "Its keeper starts it again.", 5)
+    assert isinstance(error, Stopped)
+    why, remedy = "The service has stopped", "Its keeper starts it again."
+    if error.full:
+        why += ": the disk of its store is full"
+        remedy = "Its keeper makes room there and starts it again; what is kept can be read."
+    return _problem(503, f"{why}.", remedy, 5)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

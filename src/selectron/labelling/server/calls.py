@@ -249,7 +249,7 @@ class Calls:
     async def health(self) -> JSONResponse:
         """Tell whether answers are being taken."""
         if self.service.stopped:
-            raise Stopped(self.service.stopped)
+            raise Stopped(self.service.stopped, self.service.full)
         return JSONResponse({"status": "ok"})
 
     async def metrics(self, request: Request) -> Response:

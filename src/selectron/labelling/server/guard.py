@@ -72,7 +72,7 @@ class Limits(NamedTuple):
     header_seconds: float = 10.0
 
 
-BULK_PATHS = {"/api/v1/items", "/predict"}
+BULK_PATHS = {"/api/v1/items", "/predict", "/webhook"}
 
 
 @dataclass
