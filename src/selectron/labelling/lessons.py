@@ -17,6 +17,7 @@ LEAST_POWER = 5  # of the two in the distance of two snapshots
 WARM_LESSONS = 5  # two of each class, or one of a third class and one after it
 WARM_CLASSES = ["one", "two"]
 WARM_ITEMS = [{"id": str(n), "text": f"some words of text {n}"} for n in range(60)]
+WRITTEN_OUT = 32  # after a multiple of so many lessons, weights are written out in less time
 LESSONS_AT_ONCE = 128  # in one call: other threads wait for its end
 
 
@@ -110,6 +111,8 @@ class Lessons:
         self._saved = [saved for saved in self._saved if saved.lessons in kept]
         end = len(books.steps)
         if most is not None:
+            if most > WRITTEN_OUT:
+                most -= (self._lessons + most) % WRITTEN_OUT
             end = min(end, max(self._done + most, books.lessons_from))
         while self._done < end:
             self._take(learner, books, kept, end)
@@ -204,7 +207,6 @@ class Lessons:
                 snapshot = learner.snapshot()
                 self._saved.append(Saved(self._done, self._lessons, snapshot, self.judged))
             later = (place for place in kept if place > self._lessons)
-            # Weights are written out faster after a multiple of sixteen lessons.
             at_once = LESSONS_AT_ONCE - self._lessons % LESSONS_AT_ONCE
             most = min(min(later, default=end) - self._lessons, at_once)
             steps = books.steps[self._done : min(end, self._done + most)]

@@ -12,7 +12,7 @@ its scores. Nothing is left out while there is room; the labels of later rows mo
 alone.
 
 The weights themselves are needed for glances. They are written out behind the lessons, by backward
-substitution: at every sixteenth lesson anew from all rows, in between by the direction of each
+substitution: at every eighth lesson anew from all rows, in between by the direction of each
 lesson. Their bits depend on the lessons alone, not on when they were written out.
 """
 
@@ -43,7 +43,7 @@ from selectron.updates.covariance import (
 
 ENTRIES_A_ROW = 320  # room for so many on average: 219 words, 100 directions and the constant
 LEAST_TAIL = 16  # entries side by side at the end of a row, from which on they are read as such
-ANEW_EVERY = 16  # lessons: writing weights out anew costs as much as some three of them
+ANEW_EVERY = 8  # lessons: writing weights out anew takes as long as two directions
 
 
 class KeptRows(NamedTuple):
