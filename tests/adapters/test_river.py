@@ -86,7 +86,9 @@ def test_labels_may_come_late():
 
 
 def test_a_pipeline_asks_as_well():
-    model = preprocessing.StandardScaler() | SelectiveClassifier("perceptron", "margin:b=0.5")
+    model = preprocessing.StandardScaler() | SelectiveClassifier(
+        "perceptron", "margin:b=0.5", seed=0
+    )
     *_, last = evaluate.iter_progressive_val_score(list(stream(300)), model, metrics.Accuracy())
     assert 0 < last["Samples used"] < 300
     assert last["Accuracy"].get() > 0.7
